@@ -1,0 +1,2 @@
+//! Helper commands of the project.
+fn main() {}
