@@ -1,1 +1,20 @@
-//! unpick-core.
+//! The engine of unpick: execution graphs, and the passive execution that grows and replays them.
+//!
+//! Pure data and logic: no I/O, no clock, no thread, no global, no unsafe. Published for authors
+//! of strategies and memory models, at `0.x` and without a promise of stability; users want the
+//! `unpick` crate.
+
+#![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod error;
+pub mod event;
+pub mod execution;
+pub mod graph;
+pub mod memory;
+pub mod mutant;
+pub mod op;
+pub mod stats;
+pub mod strategy;
+pub mod thread_set;
+pub mod violation;

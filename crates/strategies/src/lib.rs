@@ -1,1 +1,7 @@
-//! unpick-strategies.
+//! Strategies: ways to search the executions of a program.
+//!
+//! None of them names a memory model, and no memory model names one of them.
+
+#![forbid(unsafe_code)]
+
+pub mod optimal;

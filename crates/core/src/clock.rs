@@ -1,0 +1,183 @@
+//! Vector clocks, in one dense pool.
+//!
+//! A clock says of each thread how many of its events are known; event `e` is known when
+//! `clock[e.thread] > e.index`. Each event owns a slot of three clocks:
+//!
+//! - `hb`: the events that happen before it, and itself;
+//! - `porf`: the events that are before it in `(po ∪ rf)⁺`, and itself;
+//! - `published`: what an acquiring reader of the write learns (its release view).
+//!
+//! The clocks of a mere read leave out what its own `rf` brings: that shows in the thread's next
+//! event. So pointing a read at another write never changes its clocks, and the pool is a
+//! stack that all graphs of a search share. A successful read-modify-write is also a write, whose
+//! `porf` must be whole; it gets a new slot when a copy of the graph points it elsewhere.
+//!
+//! Clocks are as wide as the program has threads, in steps of [`LANES`]; a wider program
+//! widens the pool.
+
+use crate::event::EventId;
+
+/// Threads per step of width: four SSE registers or so, and no remainder loop.
+pub const LANES: usize = 8;
+
+/// One count per thread.
+pub type Clock = [u32];
+
+/// Whether `clock` knows `event`; the initial write is always known.
+#[inline(always)]
+pub fn knows(clock: &Clock, event: EventId) -> bool {
+    match clock.get(event.thread.index()) {
+        Some(&count) => event.index < count,
+        None => event.is_init(),
+    }
+}
+
+/// Adds what `other` knows to `clock`.
+#[inline(always)]
+pub fn join(clock: &mut Clock, other: &Clock) {
+    for (a, b) in clock.chunks_exact_mut(LANES).zip(other.chunks_exact(LANES)) {
+        for lane in 0..LANES {
+            a[lane] = a[lane].max(b[lane]);
+        }
+    }
+}
+
+/// Which of a slot's clocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(usize)]
+pub enum Part {
+    /// Happens before.
+    Hb = 0,
+    /// Before in program order and reads-from.
+    Porf = 1,
+    /// What an acquirer learns.
+    Published = 2,
+}
+
+const PARTS: usize = 3;
+
+/// The pool.
+#[derive(Debug, Default)]
+pub struct Clocks {
+    data: Vec<u32>,
+    width: usize,
+    top: usize,
+}
+
+impl Clocks {
+    /// An empty pool for programs of few threads.
+    pub fn new() -> Clocks {
+        Clocks { data: Vec::new(), width: LANES, top: 0 }
+    }
+
+    /// How many threads a clock can hold.
+    #[inline(always)]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many slots are in use.
+    #[inline(always)]
+    pub fn top(&self) -> u32 {
+        self.top as u32
+    }
+
+    /// Gives back the slots from `top` on.
+    #[inline(always)]
+    pub fn truncate(&mut self, top: u32) {
+        debug_assert!(top as usize <= self.top);
+        self.top = top as usize;
+    }
+
+    /// A clock of a slot.
+    #[inline(always)]
+    pub fn get(&self, slot: u32, part: Part) -> &Clock {
+        let start = (slot as usize * PARTS + part as usize) * self.width;
+        &self.data[start..start + self.width]
+    }
+
+    /// A clock of a slot, to change.
+    #[inline(always)]
+    pub fn get_mut(&mut self, slot: u32, part: Part) -> &mut Clock {
+        let start = (slot as usize * PARTS + part as usize) * self.width;
+        &mut self.data[start..start + self.width]
+    }
+
+    /// A new slot, with stale contents.
+    #[inline(always)]
+    pub fn push(&mut self) -> u32 {
+        let slot = self.top;
+        self.top += 1;
+        if self.top * PARTS * self.width > self.data.len() {
+            self.grow();
+        }
+        slot as u32
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let slots = (self.top * 2).max(256);
+        self.data.resize(slots * PARTS * self.width, 0);
+    }
+
+    /// Copies a clock from one slot to another.
+    #[inline(always)]
+    pub fn copy(&mut self, from: (u32, Part), to: (u32, Part)) {
+        let source = (from.0 as usize * PARTS + from.1 as usize) * self.width;
+        let target = (to.0 as usize * PARTS + to.1 as usize) * self.width;
+        self.data.copy_within(source..source + self.width, target);
+    }
+
+    /// Sets a clock to nothing known.
+    #[inline(always)]
+    pub fn clear(&mut self, slot: u32, part: Part) {
+        self.get_mut(slot, part).fill(0);
+    }
+
+    /// Adds the clock `from` to the clock `to`, which must be of a younger slot.
+    #[inline(always)]
+    pub fn join(&mut self, from: (u32, Part), to: (u32, Part)) {
+        let source = (from.0 as usize * PARTS + from.1 as usize) * self.width;
+        let target = (to.0 as usize * PARTS + to.1 as usize) * self.width;
+        debug_assert!(source + self.width <= target);
+        let (old, new) = self.data.split_at_mut(target);
+        join(&mut new[..self.width], &old[source..source + self.width]);
+    }
+
+    /// Makes room for `threads` threads, keeping all clocks.
+    pub fn widen(&mut self, threads: usize) {
+        if threads <= self.width {
+            return;
+        }
+        let width = threads.next_power_of_two().max(LANES);
+        let mut data = vec![0; (self.data.len() / self.width.max(1)) * width];
+        for (old, new) in self.data.chunks_exact(self.width).zip(data.chunks_exact_mut(width)) {
+            new[..self.width].copy_from_slice(old);
+        }
+        self.data = data;
+        self.width = width;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::ThreadId;
+
+    #[test]
+    fn widening_keeps_what_is_known() {
+        let mut clocks = Clocks::new();
+        let (a, b) = (clocks.push(), clocks.push());
+        clocks.clear(a, Part::Hb);
+        clocks.clear(b, Part::Hb);
+        clocks.get_mut(a, Part::Hb)[3] = 7;
+        clocks.widen(20);
+        assert_eq!(clocks.width(), 32);
+        clocks.join((a, Part::Hb), (b, Part::Hb));
+        assert!(knows(clocks.get(b, Part::Hb), EventId::new(ThreadId(3), 6)));
+        assert!(!knows(clocks.get(b, Part::Hb), EventId::new(ThreadId(3), 7)));
+        assert!(knows(clocks.get(b, Part::Hb), EventId::INIT));
+        assert!(!knows(clocks.get(b, Part::Hb), EventId::new(ThreadId(12), 0)));
+    }
+}

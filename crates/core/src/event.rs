@@ -1,0 +1,167 @@
+//! Events: ops that took place in one execution.
+
+use crate::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId, Value, apply, name};
+
+/// An event of the graph: its thread and its position there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct EventId {
+    /// The thread.
+    pub thread: ThreadId,
+    /// How many events the thread had before.
+    pub index: u32,
+}
+
+impl EventId {
+    /// The initial write of every location. It is before everything and in no thread.
+    pub const INIT: EventId = EventId { thread: ThreadId(u32::MAX), index: u32::MAX };
+
+    /// The event of `thread` at `index`.
+    #[inline(always)]
+    pub fn new(thread: ThreadId, index: usize) -> EventId {
+        EventId { thread, index: index as u32 }
+    }
+
+    /// Whether this is the initial write.
+    #[inline(always)]
+    pub fn is_init(self) -> bool {
+        self.thread.0 == u32::MAX
+    }
+}
+
+/// One event. `Copy` and one cache line long: graphs are copied and scanned all the time.
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    /// Value written, result of a choice, or the thread that was spawned or joined.
+    pub value: Value,
+    /// Operand of a read-modify-write.
+    pub operand: Value,
+    /// Expected value of a compare-and-exchange, or the bound of a choice.
+    pub expected: Value,
+    /// Where in the source.
+    pub site: Site,
+    /// The write that a read sees.
+    pub rf: EventId,
+    /// The location.
+    pub addr: Addr,
+    /// Position in the order of insertion.
+    pub stamp: u32,
+    /// Where the event's clocks are.
+    pub clock: u32,
+    /// Kind of operation.
+    pub kind: Kind,
+    /// What a read-modify-write computes.
+    pub rmw: Rmw,
+    /// Memory order; for a compare-and-exchange that of success.
+    pub mode: Mode,
+    /// Memory order of a compare-and-exchange that fails.
+    pub failure: Mode,
+    /// Width of the value in bytes.
+    pub width: u8,
+    /// See the constants of [`Event`].
+    pub flags: u8,
+}
+
+impl Event {
+    /// A read that also writes: a read-modify-write that succeeded.
+    pub const UPDATE: u8 = 1;
+    /// The read acquires, by its mode and by the memory model.
+    pub const ACQUIRES: u8 = 2;
+    /// The write releases, by its mode and by the memory model.
+    pub const RELEASES: u8 = 4;
+    /// Sequentially consistent as it happened: a failed exchange has its failure mode.
+    pub const SEQCST: u8 = 8;
+    /// Known not to be what the search would do by default.
+    pub const DEVIATES: u8 = 16;
+    /// A weak exchange that failed without a reason.
+    pub const SPURIOUS: u8 = 32;
+    /// Values are addresses.
+    pub const POINTER: u8 = 64;
+
+    /// The event that `op` becomes, not yet in a graph.
+    #[inline(always)]
+    pub fn from_op(op: &Op) -> Event {
+        Event {
+            value: op.operand,
+            operand: op.operand,
+            expected: op.expected,
+            site: op.site,
+            rf: EventId::INIT,
+            addr: op.addr,
+            stamp: 0,
+            clock: 0,
+            kind: op.kind,
+            rmw: op.rmw,
+            mode: op.mode,
+            failure: op.failure,
+            width: op.width,
+            flags: if op.pointer { Event::POINTER } else { 0 },
+        }
+    }
+
+    /// Whether the flag is set.
+    #[inline(always)]
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Whether the event reads memory.
+    #[inline(always)]
+    pub fn is_read(&self) -> bool {
+        self.kind == Kind::Read
+    }
+
+    /// Whether the event writes memory.
+    #[inline(always)]
+    pub fn is_write(&self) -> bool {
+        self.kind == Kind::Write || self.is_update()
+    }
+
+    /// Whether the event is a read-modify-write that wrote.
+    #[inline(always)]
+    pub fn is_update(&self) -> bool {
+        self.has(Event::UPDATE)
+    }
+
+    /// Whether the event is a sequentially consistent fence.
+    #[inline(always)]
+    pub fn is_seqcst_fence(&self) -> bool {
+        self.kind == Kind::Fence && self.has(Event::SEQCST)
+    }
+
+    /// What the event writes when it reads `old`.
+    #[inline(always)]
+    pub fn apply(&self, old: Value) -> Option<Value> {
+        apply(self.rmw, self.width, old, self.operand, self.expected)
+    }
+
+    /// The mode as it happened: that of failure for an exchange that failed.
+    #[inline(always)]
+    pub fn effective_mode(&self) -> Mode {
+        if self.kind == Kind::Read && self.rmw != Rmw::None && !self.is_update() {
+            self.failure
+        } else {
+            self.mode
+        }
+    }
+
+    /// Whether this event is what `op` would become: the same request at the same kind of place.
+    #[inline(always)]
+    pub fn matches(&self, op: &Op) -> bool {
+        self.kind == op.kind && self.rmw == op.rmw && self.addr == op.addr && self.mode == op.mode
+    }
+
+    /// How the operation is called in a report.
+    pub fn name(&self) -> &'static str {
+        name(self.kind, self.rmw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_cache_line() {
+        assert!(std::mem::size_of::<Event>() <= 64, "{}", std::mem::size_of::<Event>());
+    }
+}

@@ -1,0 +1,602 @@
+//! One execution at a time: a passive object that front-ends drive.
+//!
+//! A front-end calls [`Execution::begin`], then lets threads run. Whenever a thread reaches an
+//! op it calls [`Execution::op`]; the answer is the op's value, or that the thread must stop here
+//! while others run, and try the same op again when [`Execution::next_thread`] names it. When no
+//! thread is named the run is over, and [`Execution::end`] says how it ended;
+//! [`Execution::advance`] prepares the next one.
+//!
+//! A run starts by replaying the graph that it was given: each thread repeats its recorded
+//! events, in an order that extends `po ∪ rf`, so that plain memory is as it was. When all
+//! threads have come to the end of what is recorded, the strategy takes over, and new events are
+//! added. Replayed ops are compared with what was recorded: a program that does something else
+//! is not deterministic, and that is an error of its author.
+//!
+//! A thread's id depends only on its parent and on how many threads the parent spawned before,
+//! so that an event has the same name in every execution.
+
+use crate::event::{Event, EventId};
+use crate::graph::Graph;
+use crate::memory::MemoryModel;
+use crate::op::{Addr, Kind, Op, Rmw, ThreadId, Value};
+use crate::stats::Stats;
+use crate::strategy::{LockWaiter, Ready, Scene, Strategy};
+use crate::thread_set::ThreadSet;
+use crate::violation::{Point, Violation, Wait, Waiter};
+
+/// How one execution ended.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// All threads ended.
+    Complete,
+    /// Some threads can never go on.
+    Blocked(Vec<Waiter>),
+    /// A property was broken on the way.
+    Violated(Violation),
+    /// It grew past the limit on events, in this thread.
+    Cut(Point),
+    /// The strategy ended it.
+    Ended,
+    /// The program did not repeat itself.
+    Diverged(Divergence),
+    /// The front-end asked for the same run again.
+    Again,
+}
+
+/// Where a replay went astray.
+#[derive(Clone, Debug)]
+pub struct Divergence {
+    /// The thread.
+    pub thread: ThreadId,
+    /// What was recorded.
+    pub before: Option<Event>,
+    /// What the thread asked for.
+    pub now: Option<Op>,
+}
+
+/// What a thread is doing in this run.
+#[derive(Debug, Default)]
+struct Run {
+    /// Events so far in this run.
+    pc: u32,
+    /// Events that were recorded before this run.
+    recorded: u32,
+    /// Threads spawned so far.
+    spawned: u32,
+    started: bool,
+    waits_for: Option<EventId>,
+    blocked: Option<Waiter>,
+    /// What the thread knows, valid for `view_pc` events.
+    view: Vec<u32>,
+    view_pc: Option<u32>,
+}
+
+/// The state of the current run, and what outlasts it.
+pub struct Execution {
+    graph: Graph,
+    model: Box<dyn MemoryModel>,
+    strategy: Box<dyn Strategy>,
+    runs: Vec<Run>,
+    /// Threads that can run without a decision.
+    runnable: ThreadSet,
+    /// Threads whose replay waits for another thread's.
+    waiting: ThreadSet,
+    /// Threads that wait for a lock, a thread, or for ever.
+    blocked: ThreadSet,
+    ready: Ready,
+    granted: Option<ThreadId>,
+    /// Ids of the threads that each thread spawns, in order.
+    children: Vec<Vec<ThreadId>>,
+    known_threads: u32,
+    number: u64,
+    stop: Option<Outcome>,
+    stats: Stats,
+    max_events: usize,
+    stable_addresses: bool,
+}
+
+impl Execution {
+    /// An execution of a program yet unknown.
+    pub fn new(model: Box<dyn MemoryModel>, strategy: Box<dyn Strategy>, max_events: usize) -> Execution {
+        Execution {
+            graph: Graph::new(model.synchronisation()),
+            model,
+            strategy,
+            runs: Vec::new(),
+            runnable: ThreadSet::new(),
+            waiting: ThreadSet::new(),
+            blocked: ThreadSet::new(),
+            ready: Ready::default(),
+            granted: None,
+            children: vec![Vec::new()],
+            known_threads: 1,
+            number: 0,
+            stop: None,
+            stats: Stats::default(),
+            max_events,
+            stable_addresses: true,
+        }
+    }
+
+    /// Says whether memory has the same addresses in every run; if not, recorded addresses are
+    /// brought up to date by replay instead of being compared.
+    pub fn set_stable_addresses(&mut self, stable: bool) {
+        self.stable_addresses = stable;
+    }
+
+    /// The graph so far.
+    #[inline(always)]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The graph, for front-ends that give locations numbers of their own.
+    pub fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
+
+    /// The memory model.
+    pub fn model(&self) -> &dyn MemoryModel {
+        &*self.model
+    }
+
+    /// The strategy.
+    pub fn strategy(&self) -> &dyn Strategy {
+        &*self.strategy
+    }
+
+    /// The counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Number of the current run; never 0 while one is going on.
+    #[inline(always)]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    // ---------------------------------------------------------------- a run
+
+    /// Starts a run: the main thread is about to begin.
+    pub fn begin(&mut self) {
+        self.graph.trim_locations();
+        self.number += 1;
+        self.stats.runs += 1;
+        self.stop = None;
+        self.granted = None;
+        self.runnable.clear();
+        self.waiting.clear();
+        self.blocked.clear();
+        self.ready.reads.clear();
+        self.ready.others.clear();
+        if self.runs.len() < self.graph.thread_count() {
+            self.runs.resize_with(self.graph.thread_count(), Run::default);
+        }
+        for (t, run) in self.runs.iter_mut().enumerate() {
+            run.pc = 0;
+            run.recorded = self.graph.thread_len(ThreadId(t as u32)) as u32;
+            run.spawned = 0;
+            run.started = false;
+            run.waits_for = None;
+            run.blocked = None;
+            run.view_pc = None;
+        }
+        self.activate(ThreadId::MAIN);
+    }
+
+    /// The thread that must run now; `None` when the run is over.
+    #[inline]
+    pub fn next_thread(&mut self) -> Option<ThreadId> {
+        if self.stop.is_some() {
+            return None;
+        }
+        if !self.waiting.is_empty() {
+            self.wake_replays();
+        }
+        if let Some(thread) = self.runnable.first() {
+            return Some(thread);
+        }
+        if let Some(thread) = self.waiting.first() {
+            let before = self.graph.thread(thread).get(self.runs[thread.index()].pc as usize).copied();
+            self.stop = Some(Outcome::Diverged(Divergence { thread, before, now: None }));
+            return None;
+        }
+        if self.ready.reads.is_empty() && self.ready.others.is_empty() {
+            return None;
+        }
+        let Some(thread) = self.strategy.pick(&self.graph, &self.ready) else {
+            self.stop = Some(Outcome::Ended);
+            return None;
+        };
+        debug_assert!(self.ready.reads.contains(thread) || self.ready.others.contains(thread));
+        self.ready.reads.remove(thread);
+        self.ready.others.remove(thread);
+        self.granted = Some(thread);
+        self.runnable.insert(thread);
+        Some(thread)
+    }
+
+    /// Takes one op of a thread. `None`: stop the thread here, and call again with the same op
+    /// when it is next named.
+    #[inline(always)]
+    pub fn op(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        let run = &self.runs[thread.index()];
+        if run.pc < run.recorded { self.replay(thread, op) } else { self.fresh(thread, op) }
+    }
+
+    /// The location of an object that has none yet in this run: the recorded one, or a new one.
+    /// `None` as in [`Execution::op`].
+    #[inline]
+    pub fn bind(&mut self, thread: ThreadId, init: Value, reads: bool) -> Option<Addr> {
+        let run = &self.runs[thread.index()];
+        if run.pc < run.recorded {
+            let event = *self.graph.event(EventId::new(thread, run.pc as usize));
+            if event.addr == Addr::NONE {
+                self.diverge(thread, None);
+                return None;
+            }
+            self.graph.set_init(event.addr, init);
+            Some(event.addr)
+        } else if self.is_settled(thread) {
+            Some(self.graph.add_location(init))
+        } else {
+            self.park(thread, reads);
+            None
+        }
+    }
+
+    /// Whether the thread is past what was recorded.
+    #[inline(always)]
+    pub fn is_fresh(&self, thread: ThreadId) -> bool {
+        let run = &self.runs[thread.index()];
+        run.pc >= run.recorded
+    }
+
+    /// How many events the thread has had in this run.
+    #[inline(always)]
+    pub fn position(&self, thread: ThreadId) -> u32 {
+        self.runs[thread.index()].pc
+    }
+
+    /// What the thread knows now: a clock of what happens before its next event.
+    #[inline]
+    pub fn view(&mut self, thread: ThreadId) -> &[u32] {
+        let run = &mut self.runs[thread.index()];
+        if run.view_pc != Some(run.pc) {
+            self.graph.view_into(thread, run.pc as usize, &mut run.view);
+            run.view_pc = Some(run.pc);
+        }
+        &run.view
+    }
+
+    /// Stops a thread for ever.
+    pub fn block(&mut self, thread: ThreadId, waiter: Waiter) {
+        self.runnable.remove(thread);
+        self.blocked.insert(thread);
+        self.runs[thread.index()].blocked = Some(waiter);
+    }
+
+    /// Ends the run with a violation.
+    pub fn fail(&mut self, violation: Violation) {
+        self.stop.get_or_insert(Outcome::Violated(violation));
+    }
+
+    /// Ends the run, to start it once more.
+    pub fn repeat(&mut self) {
+        self.stop.get_or_insert(Outcome::Again);
+    }
+
+    /// Whether the run has been ended before its time.
+    #[inline(always)]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// Says how the run ended.
+    pub fn end(&mut self) -> Outcome {
+        if let Some(outcome) = self.stop.take() {
+            return outcome;
+        }
+        for (t, run) in self.runs.iter().enumerate() {
+            if run.started && run.pc < run.recorded {
+                let thread = ThreadId(t as u32);
+                let before = self.graph.thread(thread).get(run.pc as usize).copied();
+                return Outcome::Diverged(Divergence { thread, before, now: None });
+            }
+        }
+        if self.blocked.is_empty() {
+            return Outcome::Complete;
+        }
+        let waiters: Vec<Waiter> =
+            self.blocked.iter().filter_map(|t| self.runs[t.index()].blocked).map(|w| self.refresh(w)).collect();
+        let for_locks: Vec<LockWaiter> = waiters
+            .iter()
+            .filter_map(|w| match w.wait {
+                Wait::Lock { addr, .. } => {
+                    Some(LockWaiter { thread: w.point.thread, addr, site: w.point.site })
+                }
+                _ => None,
+            })
+            .collect();
+        let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+        self.strategy.stuck(scene, &for_locks);
+        Outcome::Blocked(waiters)
+    }
+
+    /// Counts how a run ended.
+    pub fn count(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Complete => self.stats.complete += 1,
+            Outcome::Blocked(_) => self.stats.blocked += 1,
+            Outcome::Violated(_) => self.stats.violated += 1,
+            Outcome::Cut(_) => self.stats.cut += 1,
+            Outcome::Ended | Outcome::Diverged(_) | Outcome::Again => {}
+        }
+    }
+
+    /// Prepares the next run; `false` when all is explored.
+    pub fn advance(&mut self) -> bool {
+        let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+        self.strategy.next(scene)
+    }
+
+    // ---------------------------------------------------------------- replay
+
+    #[inline(always)]
+    fn replay(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        let pc = self.runs[thread.index()].pc;
+        let id = EventId { thread, index: pc };
+        let event = self.graph.event(id);
+        if !event.matches(op) {
+            return self.diverge(thread, Some(op));
+        }
+        let value = match event.kind {
+            Kind::Read => {
+                let rf = event.rf;
+                if rf.is_init() {
+                    if event.operand != op.operand || event.expected != op.expected {
+                        self.amend(id, op)?;
+                    }
+                    self.graph.location(op.addr).init
+                } else {
+                    if self.runs[rf.thread.index()].pc <= rf.index {
+                        return self.wait(thread, rf);
+                    }
+                    if event.operand != op.operand || event.expected != op.expected {
+                        self.amend(id, op)?;
+                    }
+                    self.graph.event(rf).value
+                }
+            }
+            Kind::Write => {
+                if event.value != op.operand {
+                    self.amend(id, op)?;
+                }
+                0
+            }
+            Kind::Fence => 0,
+            Kind::Choice => event.value,
+            Kind::Spawn => {
+                let child = event.value;
+                self.runs[thread.index()].spawned += 1;
+                self.activate(ThreadId(child as u32));
+                child
+            }
+            Kind::Join => {
+                if event.value != op.operand {
+                    return self.diverge(thread, Some(op));
+                }
+                let child = ThreadId(event.value as u32);
+                let len = self.graph.thread_len(child) as u32;
+                if self.runs[child.index()].pc < len {
+                    return self.wait(thread, EventId { thread: child, index: len - 1 });
+                }
+                0
+            }
+            Kind::Finish => {
+                self.runnable.remove(thread);
+                0
+            }
+        };
+        self.stats.replayed += 1;
+        self.runs[thread.index()].pc = pc + 1;
+        Some(value)
+    }
+
+    /// Brings a recorded address up to date; other values must not have changed.
+    #[cold]
+    #[inline(never)]
+    fn amend(&mut self, id: EventId, op: &Op) -> Option<()> {
+        let event = *self.graph.event(id);
+        if self.stable_addresses || !event.has(Event::POINTER) {
+            self.diverge(id.thread, Some(op));
+            return None;
+        }
+        let old = if event.is_read() { self.graph.read_value(id) } else { 0 };
+        let event = self.graph.event_mut(id);
+        event.operand = op.operand;
+        event.expected = op.expected;
+        event.value = if event.is_update() { event.apply(old).unwrap_or(op.operand) } else { op.operand };
+        Some(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self, thread: ThreadId, event: EventId) -> Option<Value> {
+        self.runs[thread.index()].waits_for = Some(event);
+        self.runnable.remove(thread);
+        self.waiting.insert(thread);
+        None
+    }
+
+    #[inline(never)]
+    fn wake_replays(&mut self) {
+        for t in 0..self.runs.len() {
+            let thread = ThreadId(t as u32);
+            if !self.waiting.contains(thread) {
+                continue;
+            }
+            if let Some(event) = self.runs[t].waits_for
+                && self.runs[event.thread.index()].pc > event.index {
+                    self.waiting.remove(thread);
+                    self.runnable.insert(thread);
+                    self.runs[t].waits_for = None;
+                }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn diverge(&mut self, thread: ThreadId, now: Option<&Op>) -> Option<Value> {
+        let before = self.graph.thread(thread).get(self.runs[thread.index()].pc as usize).copied();
+        self.stop.get_or_insert(Outcome::Diverged(Divergence { thread, before, now: now.copied() }));
+        None
+    }
+
+    // ---------------------------------------------------------------- new events
+
+    /// Whether every other thread stands before its next op, or will never go on.
+    #[inline(always)]
+    fn is_settled(&self, thread: ThreadId) -> bool {
+        self.runnable.is_within(thread) && self.waiting.is_empty()
+    }
+
+    #[inline(never)]
+    fn fresh(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        if self.stop.is_some() {
+            return None;
+        }
+        let reads = op.kind == Kind::Read;
+        if !self.is_settled(thread) {
+            return self.park(thread, reads);
+        }
+        if let Some(wait) = self.obstacle(op) {
+            let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+            self.block(thread, Waiter { point, wait });
+            return None;
+        }
+        if self.granted == Some(thread) {
+            self.granted = None;
+        } else if !self.strategy.admits(thread, reads, &self.ready) {
+            return self.park(thread, reads);
+        }
+        if self.graph.len() >= self.max_events {
+            let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+            self.stop = Some(Outcome::Cut(point));
+            return None;
+        }
+        let value = self.perform(thread, op);
+        self.stats.fresh += 1;
+        self.runs[thread.index()].pc += 1;
+        Some(value)
+    }
+
+    #[inline(always)]
+    fn perform(&mut self, thread: ThreadId, op: &Op) -> Value {
+        match op.kind {
+            Kind::Read => {
+                let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+                let read = self.strategy.read(scene, thread, op);
+                self.graph.read_value(read)
+            }
+            Kind::Write => {
+                let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+                self.strategy.write(scene, thread, op);
+                if op.rmw == Rmw::Lock {
+                    self.wake(|wait| matches!(wait, Wait::Lock { addr, .. } if *addr == op.addr));
+                }
+                0
+            }
+            Kind::Choice => {
+                let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+                let choice = self.strategy.choose(scene, thread, op);
+                self.graph.event(choice).value
+            }
+            Kind::Spawn => {
+                let child = self.child_of(thread);
+                let event = Event { value: child.0.into(), ..Event::from_op(op) };
+                self.graph.add(thread, event);
+                self.activate(child);
+                child.0.into()
+            }
+            Kind::Finish => {
+                self.graph.add(thread, Event::from_op(op));
+                self.runnable.remove(thread);
+                self.wake(|wait| *wait == Wait::Join(thread));
+                0
+            }
+            Kind::Fence | Kind::Join => {
+                self.graph.add(thread, Event::from_op(op));
+                0
+            }
+        }
+    }
+
+    /// What keeps an op from being taken.
+    #[inline(always)]
+    fn obstacle(&self, op: &Op) -> Option<Wait> {
+        if op.kind == Kind::Read && op.rmw == Rmw::Lock {
+            let newest = self.graph.newest(op.addr);
+            let taken = self.graph.value(op.addr, newest) != 0;
+            taken.then_some(Wait::Lock { addr: op.addr, held_by: newest })
+        } else if op.kind == Kind::Join {
+            let child = ThreadId(op.operand as u32);
+            (!self.graph.is_finished(child)).then_some(Wait::Join(child))
+        } else {
+            None
+        }
+    }
+
+    /// Brings up to date who holds the lock that a thread waits for.
+    fn refresh(&self, mut waiter: Waiter) -> Waiter {
+        if let Wait::Lock { addr, held_by } = &mut waiter.wait {
+            *held_by = self.graph.newest(*addr);
+        }
+        waiter
+    }
+
+    #[inline(never)]
+    fn wake(&mut self, freed: impl Fn(&Wait) -> bool) {
+        if self.blocked.is_empty() {
+            return;
+        }
+        for t in 0..self.runs.len() {
+            let thread = ThreadId(t as u32);
+            if self.blocked.contains(thread) && self.runs[t].blocked.is_some_and(|w| freed(&w.wait)) {
+                let reads = matches!(self.runs[t].blocked, Some(Waiter { wait: Wait::Lock { .. }, .. }));
+                self.runs[t].blocked = None;
+                self.blocked.remove(thread);
+                if reads { self.ready.reads.insert(thread) } else { self.ready.others.insert(thread) }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn park(&mut self, thread: ThreadId, reads: bool) -> Option<Value> {
+        self.runnable.remove(thread);
+        if reads { self.ready.reads.insert(thread) } else { self.ready.others.insert(thread) }
+        None
+    }
+
+    #[inline(always)]
+    fn activate(&mut self, thread: ThreadId) {
+        if thread.index() >= self.runs.len() {
+            self.runs.resize_with(thread.index() + 1, Run::default);
+        }
+        self.runs[thread.index()].started = true;
+        self.runnable.insert(thread);
+    }
+
+    fn child_of(&mut self, parent: ThreadId) -> ThreadId {
+        let nth = self.runs[parent.index()].spawned as usize;
+        self.runs[parent.index()].spawned += 1;
+        let children = &mut self.children[parent.index()];
+        if nth == children.len() {
+            children.push(ThreadId(self.known_threads));
+            self.known_threads += 1;
+            self.children.push(Vec::new());
+        }
+        self.children[parent.index()][nth]
+    }
+}

@@ -1,0 +1,617 @@
+//! The execution graph: events with program order, reads-from and coherence.
+//!
+//! Program order is the position within a thread; `rf` is stored in the read; the coherence
+//! order of a location is a list. Happens-before is derived, as events are added, by the rules
+//! of C++20 in the form of clocks ([`clock`](crate::clock)):
+//!
+//! - a write publishes its own `hb` if it releases, else that of the last release fence before
+//!   it, and a successful read-modify-write adds what the write it reads has published (that is
+//!   the release sequence);
+//! - a read takes over what its write published if it acquires; otherwise the next acquire
+//!   fence does.
+//!
+//! Under models where every access synchronises ([`Synchronisation::Always`]) the modes count
+//! for nothing. A successful read-modify-write is one event that reads and writes.
+//!
+//! A graph is grown at its end ([`Graph::add`]), cut back to an earlier length
+//! ([`Graph::cut`]), or copied in part ([`Graph::restrict_into`]). It knows no strategy.
+
+mod restrict;
+
+use crate::clock::{Clock, Clocks, Part, join, knows};
+use crate::event::{Event, EventId};
+use crate::mutant::{self, Mutant};
+use crate::op::{Addr, Kind, Mode, Rmw, ThreadId, Value};
+
+/// Which accesses synchronise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Synchronisation {
+    /// Those whose modes say so.
+    AsWritten,
+    /// All: each read acquires, each write releases.
+    Always,
+}
+
+/// One thread's part of a graph.
+#[derive(Debug, Default)]
+struct Thread {
+    events: Vec<Event>,
+    /// The event that spawned the thread, if it is in the graph.
+    spawn: Option<EventId>,
+    /// The event that joined the thread.
+    join: Option<EventId>,
+    /// Positions of release fences.
+    release_fences: Vec<u32>,
+    /// Positions of events that are sequentially consistent, or were when added.
+    seqcst: Vec<u32>,
+}
+
+/// A location: its initial value, its writes in coherence order, its reads in order of stamps.
+#[derive(Debug, Default)]
+pub struct Location {
+    /// The value before any write.
+    pub init: Value,
+    writes: Vec<EventId>,
+    reads: Vec<EventId>,
+}
+
+/// An execution graph.
+#[derive(Debug)]
+pub struct Graph {
+    threads: Vec<Thread>,
+    order: Vec<EventId>,
+    locations: Vec<Location>,
+    clocks: Clocks,
+    fixed: Vec<u32>,
+    synchronisation: Synchronisation,
+    seqcst: u32,
+    plain: bool,
+    /// How many clocks were in use when a copy took them over.
+    clock_top: u32,
+}
+
+impl Graph {
+    /// An empty graph.
+    pub fn new(synchronisation: Synchronisation) -> Graph {
+        Graph {
+            threads: vec![Thread::default()],
+            order: Vec::new(),
+            locations: Vec::new(),
+            clocks: Clocks::new(),
+            fixed: vec![0; crate::clock::LANES],
+            synchronisation,
+            seqcst: 0,
+            plain: false,
+            clock_top: 0,
+        }
+    }
+
+    /// Number of events.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether there is no event.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// Number of events of a thread.
+    #[inline(always)]
+    pub fn thread_len(&self, thread: ThreadId) -> usize {
+        self.threads.get(thread.index()).map_or(0, |t| t.events.len())
+    }
+
+    /// One more than the highest thread id.
+    #[inline(always)]
+    pub fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Whether the thread exists: the main thread, or one whose spawn is in the graph.
+    #[inline(always)]
+    pub fn exists(&self, thread: ThreadId) -> bool {
+        thread == ThreadId::MAIN || self.threads.get(thread.index()).is_some_and(|t| t.spawn.is_some())
+    }
+
+    /// The event that spawned the thread.
+    pub fn spawn_of(&self, thread: ThreadId) -> Option<EventId> {
+        self.threads.get(thread.index())?.spawn
+    }
+
+    /// The event that joined the thread.
+    pub fn join_of(&self, thread: ThreadId) -> Option<EventId> {
+        self.threads.get(thread.index())?.join
+    }
+
+    /// Whether the thread has ended.
+    #[inline(always)]
+    pub fn is_finished(&self, thread: ThreadId) -> bool {
+        self.threads
+            .get(thread.index())
+            .and_then(|t| t.events.last())
+            .is_some_and(|last| last.kind == Kind::Finish)
+    }
+
+    /// The event with this id.
+    #[inline(always)]
+    pub fn event(&self, id: EventId) -> &Event {
+        &self.threads[id.thread.index()].events[id.index as usize]
+    }
+
+    /// The event with this id, to change.
+    #[inline(always)]
+    pub fn event_mut(&mut self, id: EventId) -> &mut Event {
+        &mut self.threads[id.thread.index()].events[id.index as usize]
+    }
+
+    /// The events of a thread in program order.
+    #[inline(always)]
+    pub fn thread(&self, thread: ThreadId) -> &[Event] {
+        self.threads.get(thread.index()).map_or(&[], |t| &t.events)
+    }
+
+    /// The events in order of insertion.
+    #[inline(always)]
+    pub fn order(&self) -> &[EventId] {
+        &self.order
+    }
+
+    /// Number of locations.
+    #[inline(always)]
+    pub fn location_count(&self) -> usize {
+        self.locations.len()
+    }
+
+    /// A location.
+    #[inline(always)]
+    pub fn location(&self, addr: Addr) -> &Location {
+        &self.locations[addr.index()]
+    }
+
+    /// The writes of a location in coherence order, without the initial one.
+    #[inline(always)]
+    pub fn writes(&self, addr: Addr) -> &[EventId] {
+        &self.locations[addr.index()].writes
+    }
+
+    /// The reads of a location in order of stamps, successful read-modify-writes among them.
+    #[inline(always)]
+    pub fn reads(&self, addr: Addr) -> &[EventId] {
+        &self.locations[addr.index()].reads
+    }
+
+    /// A new location with its initial value.
+    pub fn add_location(&mut self, init: Value) -> Addr {
+        self.locations.push(Location { init, ..Location::default() });
+        Addr(self.locations.len() as u32 - 1)
+    }
+
+    /// Sets the initial value again, as the program made it in this run.
+    #[inline(always)]
+    pub fn set_init(&mut self, addr: Addr, init: Value) {
+        self.locations[addr.index()].init = init;
+    }
+
+    /// Forgets trailing locations that no event uses.
+    #[inline(always)]
+    pub fn trim_locations(&mut self) {
+        while self.locations.last().is_some_and(|l| l.writes.is_empty() && l.reads.is_empty()) {
+            self.locations.pop();
+        }
+    }
+
+    /// Whether the graph has accesses that are not atomic.
+    pub fn has_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// Number of sequentially consistent events, or of events that may be such.
+    #[inline(always)]
+    pub fn seqcst_count(&self) -> u32 {
+        self.seqcst
+    }
+
+    /// Positions of sequentially consistent events of a thread, and of events that were such.
+    #[inline(always)]
+    pub fn seqcst_of(&self, thread: ThreadId) -> &[u32] {
+        &self.threads[thread.index()].seqcst
+    }
+
+    // ---------------------------------------------------------------- clocks
+
+    /// What happens before the event, and itself; what its own `rf` brings is left out.
+    #[inline(always)]
+    pub fn hb(&self, id: EventId) -> &Clock {
+        self.clocks.get(self.event(id).clock, Part::Hb)
+    }
+
+    /// What is before the event in `(po ∪ rf)⁺`, and itself; what the own `rf` of a mere read
+    /// brings is left out.
+    #[inline(always)]
+    pub fn porf(&self, id: EventId) -> &Clock {
+        self.clocks.get(self.event(id).clock, Part::Porf)
+    }
+
+    /// What a reader that acquires learns from this write.
+    #[inline(always)]
+    pub fn published(&self, write: EventId) -> &Clock {
+        self.clocks.get(self.event(write).clock, Part::Published)
+    }
+
+    /// How wide clocks are.
+    #[inline(always)]
+    pub fn width(&self) -> usize {
+        self.clocks.width()
+    }
+
+    /// What happens before the event, its own `rf` included, into `clock`.
+    #[inline(always)]
+    pub fn hb_into(&self, id: EventId, clock: &mut Vec<u32>) {
+        clock.clear();
+        clock.extend_from_slice(self.hb(id));
+        let event = self.event(id);
+        if event.is_read() && event.has(Event::ACQUIRES) && !event.rf.is_init() {
+            join(clock, self.published(event.rf));
+        }
+    }
+
+    /// What a thread knows after its first `count` events, into `clock`.
+    pub fn view_into(&self, thread: ThreadId, count: usize, clock: &mut Vec<u32>) {
+        if count > 0 {
+            self.hb_into(EventId::new(thread, count - 1), clock);
+        } else if let Some(spawn) = self.spawn_of(thread) {
+            self.hb_into(spawn, clock);
+        } else {
+            clock.clear();
+            clock.resize(self.width(), 0);
+        }
+    }
+
+    /// Whether `first` happens before `second`.
+    pub fn happens_before(&self, first: EventId, second: EventId) -> bool {
+        if first == second || first.is_init() {
+            return first != second;
+        }
+        let mut clock = Vec::new();
+        self.hb_into(second, &mut clock);
+        knows(&clock, first)
+    }
+
+    /// The events that no revisit may touch any more.
+    #[inline(always)]
+    pub fn fixed(&self) -> &Clock {
+        &self.fixed
+    }
+
+    /// Adds to the events that no revisit may touch.
+    pub fn fix(&mut self, prefix: &Clock) {
+        self.fixed.resize(self.clocks.width(), 0);
+        join(&mut self.fixed, prefix);
+    }
+
+    // ---------------------------------------------------------------- growing
+
+    /// Adds an event at the end of a thread. A read gets its source by [`Graph::read_from`], a
+    /// write its place by [`Graph::insert_write`].
+    #[inline(always)]
+    pub fn add(&mut self, thread: ThreadId, mut event: Event) -> EventId {
+        let index = self.threads[thread.index()].events.len();
+        let id = EventId::new(thread, index);
+        let slot = self.clocks.push();
+        event.clock = slot;
+        event.stamp = self.order.len() as u32;
+        self.add_flags(&mut event);
+        self.inherit_clocks(id, slot);
+        if event.mode == Mode::SeqCst || event.failure == Mode::SeqCst {
+            self.seqcst += 1;
+            self.threads[thread.index()].seqcst.push(index as u32);
+        }
+        self.order.push(id);
+        self.threads[thread.index()].events.push(event);
+        match event.kind {
+            Kind::Read => {
+                self.locations[event.addr.index()].reads.push(id);
+                self.plain |= event.mode == Mode::Plain;
+            }
+            Kind::Write => {
+                self.plain |= event.mode == Mode::Plain;
+                self.publish(id);
+            }
+            Kind::Fence => self.add_fence(id),
+            Kind::Join => {
+                let child = ThreadId(event.value as u32);
+                let last = EventId::new(child, self.thread_len(child) - 1);
+                let source = self.event(last).clock;
+                self.clocks.join((source, Part::Hb), (slot, Part::Hb));
+                self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+                self.threads[child.index()].join = Some(id);
+            }
+            Kind::Spawn => {
+                let child = event.value as usize;
+                if child >= self.threads.len() {
+                    self.threads.resize_with(child + 1, Thread::default);
+                    self.clocks.widen(child + 1);
+                }
+                self.threads[child].spawn = Some(id);
+            }
+            Kind::Finish | Kind::Choice => {}
+        }
+        id
+    }
+
+    /// The flags that follow from mode, kind and model.
+    #[inline(always)]
+    fn add_flags(&self, event: &mut Event) {
+        let always = self.synchronisation == Synchronisation::Always;
+        let mode = if mutant::is(Mutant::FailureOrderIgnored) { event.mode } else { event.effective_mode() };
+        let reads = matches!(event.kind, Kind::Read | Kind::Fence);
+        let writes = matches!(event.kind, Kind::Write | Kind::Fence) || event.is_update();
+        let mut flags = event.flags & !(Event::ACQUIRES | Event::RELEASES | Event::SEQCST);
+        if reads && (always || mode.acquires()) {
+            flags |= Event::ACQUIRES;
+        }
+        if writes && (always || mode.releases()) {
+            flags |= Event::RELEASES;
+        }
+        if mode.is_seqcst() {
+            flags |= Event::SEQCST;
+        }
+        event.flags = flags;
+    }
+
+    #[inline(always)]
+    fn inherit_clocks(&mut self, id: EventId, slot: u32) {
+        let (thread, index) = (id.thread.index(), id.index as usize);
+        if index > 0 {
+            let previous = self.threads[thread].events[index - 1];
+            self.clocks.copy((previous.clock, Part::Hb), (slot, Part::Hb));
+            self.clocks.copy((previous.clock, Part::Porf), (slot, Part::Porf));
+            if previous.is_read() && !previous.rf.is_init() {
+                let source = self.event(previous.rf).clock;
+                self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+                if previous.has(Event::ACQUIRES) {
+                    self.clocks.join((source, Part::Published), (slot, Part::Hb));
+                }
+            }
+        } else if let Some(spawn) = self.threads[thread].spawn {
+            let source = self.event(spawn).clock;
+            self.clocks.copy((source, Part::Hb), (slot, Part::Hb));
+            self.clocks.copy((source, Part::Porf), (slot, Part::Porf));
+        } else {
+            self.clocks.clear(slot, Part::Hb);
+            self.clocks.clear(slot, Part::Porf);
+        }
+        self.clocks.get_mut(slot, Part::Hb)[thread] = index as u32 + 1;
+        self.clocks.get_mut(slot, Part::Porf)[thread] = index as u32 + 1;
+    }
+
+    /// Computes what a write publishes.
+    #[inline(always)]
+    fn publish(&mut self, id: EventId) {
+        let event = *self.event(id);
+        let slot = event.clock;
+        let fence = self.threads[id.thread.index()].release_fences.last().copied();
+        if event.has(Event::RELEASES) {
+            self.clocks.copy((slot, Part::Hb), (slot, Part::Published));
+        } else if let (true, Some(fence)) = (event.mode.is_atomic(), fence) {
+            let source = self.threads[id.thread.index()].events[fence as usize].clock;
+            self.clocks.copy((source, Part::Hb), (slot, Part::Published));
+        } else {
+            self.clocks.clear(slot, Part::Published);
+        }
+        if event.is_update() && !event.rf.is_init() && !mutant::is(Mutant::RmwDropsReleaseView) {
+            let source = self.event(event.rf).clock;
+            self.clocks.join((source, Part::Published), (slot, Part::Published));
+        }
+    }
+
+    fn add_fence(&mut self, id: EventId) {
+        let (thread, index) = (id.thread.index(), id.index as usize);
+        let fence = self.threads[thread].events[index];
+        if fence.mode.acquires() {
+            for i in (0..index).rev() {
+                let event = self.threads[thread].events[i];
+                if event.kind == Kind::Fence && event.mode.acquires() {
+                    break;
+                }
+                if event.is_read() && event.mode.is_atomic() && !event.rf.is_init() {
+                    let source = self.event(event.rf).clock;
+                    self.clocks.join((source, Part::Published), (fence.clock, Part::Hb));
+                }
+            }
+        }
+        if fence.mode.releases() {
+            self.threads[thread].release_fences.push(index as u32);
+        }
+    }
+
+    // ---------------------------------------------------------------- reads-from and coherence
+
+    /// The value that a write leaves.
+    #[inline(always)]
+    pub fn value(&self, addr: Addr, write: EventId) -> Value {
+        if write.is_init() { self.locations[addr.index()].init } else { self.event(write).value }
+    }
+
+    /// The value that a read returns.
+    #[inline(always)]
+    pub fn read_value(&self, read: EventId) -> Value {
+        let event = self.event(read);
+        self.value(event.addr, event.rf)
+    }
+
+    /// The coherence-last write of a location.
+    #[inline(always)]
+    pub fn newest(&self, addr: Addr) -> EventId {
+        self.writes(addr).last().copied().unwrap_or(EventId::INIT)
+    }
+
+    /// The place of a write in coherence order: 0 for the initial write, then 1, 2, ...
+    #[inline(always)]
+    pub fn position(&self, addr: Addr, write: EventId) -> usize {
+        if write.is_init() {
+            return 0;
+        }
+        let place = self.writes(addr).iter().rposition(|&w| w == write);
+        place.expect("a write is in the coherence order of its location") + 1
+    }
+
+    /// The write at a place of the coherence order.
+    #[inline(always)]
+    pub fn write_at(&self, addr: Addr, position: usize) -> EventId {
+        if position == 0 { EventId::INIT } else { self.writes(addr)[position - 1] }
+    }
+
+    /// The last place of the coherence order that someone with this `hb` clock knows of: a write
+    /// that happens before, or that is seen by a read that happens before. Reads in `except`, and
+    /// the writes in it, do not count.
+    #[inline(always)]
+    pub fn floor(&self, addr: Addr, hb: &Clock, except: [EventId; 2]) -> usize {
+        let location = &self.locations[addr.index()];
+        let mut floor = 0;
+        for (i, &write) in location.writes.iter().enumerate().rev() {
+            if knows(hb, write) && !except.contains(&write) {
+                floor = i + 1;
+                break;
+            }
+        }
+        if floor == location.writes.len() {
+            return floor;
+        }
+        for &read in location.reads.iter().rev() {
+            if knows(hb, read) && !except.contains(&read) {
+                let source = self.event(read).rf;
+                if source.is_init() || except.contains(&source) {
+                    continue;
+                }
+                let position = self.position(addr, source);
+                if position > floor {
+                    floor = position;
+                    if floor == location.writes.len() {
+                        break;
+                    }
+                }
+            }
+        }
+        floor
+    }
+
+    /// The successful read-modify-write that reads `write`, if it is not `but`.
+    #[inline(always)]
+    pub fn rival(&self, addr: Addr, write: EventId, but: EventId) -> Option<EventId> {
+        let after = self.position(addr, write);
+        self.writes(addr)[after..]
+            .iter()
+            .take(2)
+            .copied()
+            .find(|&next| next != but && self.event(next).is_update() && self.event(next).rf == write)
+    }
+
+    /// Whether a write put at `place` would part a read-modify-write from the write it reads.
+    #[inline(always)]
+    pub fn splits(&self, addr: Addr, place: usize) -> bool {
+        self.writes(addr).get(place).is_some_and(|&next| self.event(next).is_update())
+    }
+
+    /// Puts a write into the coherence order, after `place` writes (the initial one not counted).
+    #[inline(always)]
+    pub fn insert_write(&mut self, addr: Addr, place: usize, write: EventId) {
+        self.locations[addr.index()].writes.insert(place, write);
+    }
+
+    /// Takes a write out of the coherence order and returns its place.
+    #[inline(always)]
+    pub fn remove_write(&mut self, addr: Addr, write: EventId) -> usize {
+        let place = self.position(addr, write) - 1;
+        self.locations[addr.index()].writes.remove(place);
+        place
+    }
+
+    /// Points a read at a write. A read-modify-write that now writes gets its place right after
+    /// the write; one that no longer does loses it. The read must be the last event of its
+    /// thread. Returns whether it writes.
+    #[inline(always)]
+    pub fn read_from(&mut self, read: EventId, write: EventId, spurious: bool) -> bool {
+        let mut event = *self.event(read);
+        debug_assert_eq!(self.thread_len(read.thread), read.index as usize + 1);
+        if event.rmw == Rmw::None {
+            self.event_mut(read).rf = write;
+            return false;
+        }
+        let addr = event.addr;
+        if event.is_update() {
+            self.remove_write(addr, read);
+            self.inherit_clocks(read, event.clock);
+        }
+        event.rf = write;
+        event.flags &= !(Event::UPDATE | Event::SPURIOUS);
+        let new = if spurious { None } else { event.apply(self.value(addr, write)) };
+        if spurious {
+            event.flags |= Event::SPURIOUS;
+        }
+        if let Some(value) = new {
+            event.flags |= Event::UPDATE;
+            event.value = value;
+        }
+        self.add_flags(&mut event);
+        *self.event_mut(read) = event;
+        if new.is_some() {
+            let place = self.position(addr, write);
+            self.insert_write(addr, place, read);
+            self.publish(read);
+            if !write.is_init() {
+                let source = self.event(write).clock;
+                self.clocks.join((source, Part::Porf), (event.clock, Part::Porf));
+            }
+        }
+        new.is_some()
+    }
+
+    /// Gives the event clocks of its own, so that changing them leaves other graphs alone.
+    pub fn renew_clock(&mut self, id: EventId) {
+        let slot = self.clocks.push();
+        self.event_mut(id).clock = slot;
+        self.inherit_clocks(id, slot);
+    }
+
+    // ---------------------------------------------------------------- shrinking
+
+    /// Cuts the graph back to its first `len` events.
+    #[inline(never)]
+    pub fn cut(&mut self, len: usize) {
+        while self.order.len() > len {
+            let Some(id) = self.order.pop() else { return };
+            let thread = &mut self.threads[id.thread.index()];
+            let Some(event) = thread.events.pop() else { return };
+            debug_assert_eq!(thread.events.len(), id.index as usize);
+            if thread.seqcst.last() == Some(&id.index) {
+                thread.seqcst.pop();
+                self.seqcst -= 1;
+            }
+            match event.kind {
+                Kind::Read => {
+                    let popped = self.locations[event.addr.index()].reads.pop();
+                    debug_assert_eq!(popped, Some(id));
+                    if event.is_update() {
+                        self.remove_write(event.addr, id);
+                    }
+                }
+                Kind::Write => {
+                    self.remove_write(event.addr, id);
+                }
+                Kind::Fence => {
+                    if thread.release_fences.last() == Some(&id.index) {
+                        thread.release_fences.pop();
+                    }
+                }
+                Kind::Spawn => self.threads[event.value as usize].spawn = None,
+                Kind::Join => self.threads[event.value as usize].join = None,
+                Kind::Finish | Kind::Choice => {}
+            }
+            let top = self.clocks.top().min(event.clock);
+            self.clocks.truncate(top);
+        }
+    }
+}

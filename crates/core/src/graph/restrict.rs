@@ -1,0 +1,88 @@
+//! Copying a part of a graph: what a backward revisit keeps.
+
+use super::{Graph, Thread};
+use crate::event::EventId;
+use crate::op::{Kind, ThreadId};
+
+impl Graph {
+    /// Makes `target` a copy of this graph with only the first `lens[t]` events of each thread,
+    /// and hands it the clocks. The kept events must be closed under `porf`. Buffers of `target`
+    /// are used again.
+    pub fn restrict_into(&mut self, lens: &[u32], target: &mut Graph) {
+        let kept = |id: EventId| lens.get(id.thread.index()).is_some_and(|&len| id.index < len);
+        target.synchronisation = self.synchronisation;
+        target.plain = self.plain;
+        target.seqcst = 0;
+        target.fixed.clear();
+        target.fixed.extend_from_slice(&self.fixed);
+        target.threads.resize_with(self.threads.len(), Thread::default);
+        for (t, (old, new)) in self.threads.iter().zip(&mut target.threads).enumerate() {
+            let len = lens.get(t).copied().unwrap_or(0);
+            new.events.clear();
+            new.events.extend_from_slice(&old.events[..len as usize]);
+            new.spawn = old.spawn.filter(|&spawn| kept(spawn));
+            new.join = old.join.filter(|&join| kept(join));
+            copy_below(&old.release_fences, len, &mut new.release_fences);
+            copy_below(&old.seqcst, len, &mut new.seqcst);
+            target.seqcst += new.seqcst.len() as u32;
+        }
+        target.order.clear();
+        for &id in &self.order {
+            if kept(id) {
+                target.threads[id.thread.index()].events[id.index as usize].stamp = target.order.len() as u32;
+                target.order.push(id);
+            }
+        }
+        target.locations.resize_with(self.locations.len(), Default::default);
+        for (old, new) in self.locations.iter().zip(&mut target.locations) {
+            new.init = old.init;
+            new.writes.clear();
+            new.writes.extend(old.writes.iter().copied().filter(|&w| kept(w)));
+            new.reads.clear();
+            new.reads.extend(old.reads.iter().copied().filter(|&r| kept(r)));
+        }
+        self.clock_top = self.clocks.top();
+        target.clocks = std::mem::take(&mut self.clocks);
+    }
+
+    /// Takes the clocks back from a graph made by [`Graph::restrict_into`], which is spent.
+    pub fn reclaim(&mut self, spent: &mut Graph) {
+        self.clocks = std::mem::take(&mut spent.clocks);
+        self.clocks.truncate(self.clock_top);
+    }
+
+    /// The closure of some events under `porf`, as lengths per thread: the smallest graph that
+    /// has them.
+    pub fn closure(&self, events: &[EventId]) -> Vec<u32> {
+        let mut lens = vec![0u32; self.thread_count()];
+        let mut todo: Vec<EventId> = events.to_vec();
+        while let Some(id) = todo.pop() {
+            if id.is_init() {
+                continue;
+            }
+            let len = &mut lens[id.thread.index()];
+            if *len > id.index {
+                continue;
+            }
+            let from = std::mem::replace(len, id.index + 1);
+            if from == 0 {
+                todo.extend(self.spawn_of(id.thread));
+            }
+            for index in from..=id.index {
+                let event = self.thread(id.thread)[index as usize];
+                if event.is_read() {
+                    todo.push(event.rf);
+                } else if event.kind == Kind::Join {
+                    let child = ThreadId(event.value as u32);
+                    todo.push(EventId::new(child, self.thread_len(child) - 1));
+                }
+            }
+        }
+        lens
+    }
+}
+
+fn copy_below(old: &[u32], len: u32, new: &mut Vec<u32>) {
+    new.clear();
+    new.extend(old.iter().copied().take_while(|&index| index < len));
+}

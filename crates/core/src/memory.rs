@@ -1,0 +1,28 @@
+//! Memory models: which graphs are consistent.
+
+use crate::event::EventId;
+use crate::graph::{Graph, Synchronisation};
+
+/// A memory model.
+///
+/// Coherence and atomicity are common to all models and kept by construction: a read is offered
+/// only writes from [`Graph::floor`] on, a write only places after it, and a successful
+/// read-modify-write follows the write it reads. What is left to a model is which accesses
+/// synchronise, and its axiom on the whole graph.
+///
+/// A model must be closed under `porf`-prefixes, keep `po ∪ rf` acyclic, and allow a new event to
+/// read the newest write or to be placed last; the search relies on all three.
+pub trait MemoryModel {
+    /// The name by which users choose it.
+    fn name(&self) -> &'static str;
+
+    /// Which accesses synchronise.
+    fn synchronisation(&self) -> Synchronisation;
+
+    /// Whether the graph is consistent, given that it would be without the `changed` events,
+    /// which are the last ones of their threads.
+    fn consistent(&mut self, graph: &Graph, changed: &[EventId]) -> bool;
+
+    /// What a verdict under this model rests on, a sentence each.
+    fn assumptions(&self) -> &'static [&'static str];
+}

@@ -1,0 +1,61 @@
+//! Known mistakes, to be made on purpose: each one must be noticed by the tests.
+//!
+//! Only with the feature `mutants`, which nothing but the tests turns on, can one be chosen;
+//! otherwise every question is answered `false` at compile time.
+
+/// A mistake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mutant {
+    /// A backward revisit does not ask whether the read itself is maximal.
+    ReadMaximalitySkipped,
+    /// A choice counts as maximal whatever was chosen.
+    ChoiceMaximalitySkipped,
+    /// The place of a write is not varied after it revisits a read.
+    PlaceFixedAfterRevisit,
+    /// A read-modify-write does not pass on what the write it reads has published.
+    RmwDropsReleaseView,
+    /// A failed compare-and-exchange has the order of success.
+    FailureOrderIgnored,
+    /// Sequentially consistent fences are left out of the total order.
+    SeqCstFencesSkipped,
+    /// Lock waiters of a stuck execution do not try their acquire for revisits.
+    LockRepairSkipped,
+}
+
+impl Mutant {
+    /// All of them.
+    pub const ALL: [Mutant; 7] = [
+        Mutant::ReadMaximalitySkipped,
+        Mutant::ChoiceMaximalitySkipped,
+        Mutant::PlaceFixedAfterRevisit,
+        Mutant::RmwDropsReleaseView,
+        Mutant::FailureOrderIgnored,
+        Mutant::SeqCstFencesSkipped,
+        Mutant::LockRepairSkipped,
+    ];
+}
+
+#[cfg(feature = "mutants")]
+thread_local! {
+    static CHOSEN: std::cell::Cell<Option<Mutant>> = const { std::cell::Cell::new(None) };
+}
+
+/// Chooses the mistake that this OS thread makes from now on.
+#[cfg(feature = "mutants")]
+pub fn choose(mutant: Option<Mutant>) {
+    CHOSEN.set(mutant);
+}
+
+/// Whether this mistake is being made.
+#[cfg(feature = "mutants")]
+#[inline(always)]
+pub fn is(mutant: Mutant) -> bool {
+    CHOSEN.get() == Some(mutant)
+}
+
+/// Whether this mistake is being made.
+#[cfg(not(feature = "mutants"))]
+#[inline(always)]
+pub fn is(_: Mutant) -> bool {
+    false
+}

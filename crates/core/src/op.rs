@@ -1,0 +1,385 @@
+//! What a thread can ask for: operations, their memory orders and operands.
+//!
+//! An [`Op`] is a request, made before anything happens; the event that it becomes is in
+//! [`event`](crate::event). Ops are flat and `Copy`, since one is built for every shared-memory
+//! access of every execution.
+
+use std::fmt;
+
+/// A value in memory. Narrower types are zero-extended.
+pub type Value = u64;
+
+/// A thread of the program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ThreadId(pub u32);
+
+impl ThreadId {
+    /// The thread that every program starts with.
+    pub const MAIN: ThreadId = ThreadId(0);
+
+    /// The id as an index.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "T{}", self.0)
+    }
+}
+
+/// An atomic location or a lock: the number that the execution gave it when it was first used.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Addr(pub u32);
+
+impl Addr {
+    /// For operations that touch no location.
+    pub const NONE: Addr = Addr(u32::MAX);
+
+    /// The number as an index.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A place in the source, as an opaque number that the front-end can resolve.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Site(pub u64);
+
+/// A memory order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Mode {
+    /// Not atomic.
+    Plain,
+    /// Atomic, without synchronisation.
+    Relaxed,
+    /// Takes over what the writer published.
+    Acquire,
+    /// Publishes what the thread knows.
+    Release,
+    /// Acquire and release.
+    AcqRel,
+    /// Acquire, release, and in the one total order of all such operations.
+    SeqCst,
+}
+
+impl Mode {
+    /// Whether a read with this mode acquires.
+    #[inline(always)]
+    pub fn acquires(self) -> bool {
+        matches!(self, Mode::Acquire | Mode::AcqRel | Mode::SeqCst)
+    }
+
+    /// Whether a write with this mode releases.
+    #[inline(always)]
+    pub fn releases(self) -> bool {
+        matches!(self, Mode::Release | Mode::AcqRel | Mode::SeqCst)
+    }
+
+    /// Whether this is sequentially consistent.
+    #[inline(always)]
+    pub fn is_seqcst(self) -> bool {
+        self == Mode::SeqCst
+    }
+
+    /// Whether the access is atomic at all.
+    #[inline(always)]
+    pub fn is_atomic(self) -> bool {
+        self != Mode::Plain
+    }
+
+    /// The name as Rust spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Plain => "plain",
+            Mode::Relaxed => "Relaxed",
+            Mode::Acquire => "Acquire",
+            Mode::Release => "Release",
+            Mode::AcqRel => "AcqRel",
+            Mode::SeqCst => "SeqCst",
+        }
+    }
+}
+
+/// What a read-modify-write computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Rmw {
+    /// Not a read-modify-write.
+    None,
+    /// Wrapping addition.
+    Add,
+    /// Wrapping subtraction.
+    Sub,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Bitwise not-and.
+    Nand,
+    /// Unsigned maximum.
+    Max,
+    /// Unsigned minimum.
+    Min,
+    /// Signed maximum.
+    SignedMax,
+    /// Signed minimum.
+    SignedMin,
+    /// Exchange.
+    Swap,
+    /// Compare and exchange.
+    Cas,
+    /// Compare and exchange that may fail without a reason.
+    WeakCas,
+    /// Take a free lock: 0 becomes 1.
+    Lock,
+    /// Take a lock if it is free.
+    TryLock,
+}
+
+impl Rmw {
+    /// The name of the operation as a user wrote it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rmw::None => "load",
+            Rmw::Add => "fetch_add",
+            Rmw::Sub => "fetch_sub",
+            Rmw::And => "fetch_and",
+            Rmw::Or => "fetch_or",
+            Rmw::Xor => "fetch_xor",
+            Rmw::Nand => "fetch_nand",
+            Rmw::Max | Rmw::SignedMax => "fetch_max",
+            Rmw::Min | Rmw::SignedMin => "fetch_min",
+            Rmw::Swap => "swap",
+            Rmw::Cas => "compare_exchange",
+            Rmw::WeakCas => "compare_exchange_weak",
+            Rmw::Lock => "lock",
+            Rmw::TryLock => "try_lock",
+        }
+    }
+}
+
+/// The kind of an op, and of the event that it becomes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// A load, or a read-modify-write when `rmw` says so.
+    Read,
+    /// A store.
+    Write,
+    /// A memory fence.
+    Fence,
+    /// Starts a thread; the reply is its id.
+    Spawn,
+    /// Waits for a thread to end.
+    Join,
+    /// The end of a thread.
+    Finish,
+    /// A nondeterministic number below `operand`.
+    Choice,
+}
+
+/// One request of a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Op {
+    /// What to do.
+    pub kind: Kind,
+    /// What a read-modify-write computes.
+    pub rmw: Rmw,
+    /// Memory order; for a compare-and-exchange that of success.
+    pub mode: Mode,
+    /// Memory order of a compare-and-exchange that fails.
+    pub failure: Mode,
+    /// Width of the accessed value in bytes: 1, 2, 4 or 8.
+    pub width: u8,
+    /// Whether values are addresses, which may differ from run to run where memory is not ours.
+    pub pointer: bool,
+    /// The location, or [`Addr::NONE`].
+    pub addr: Addr,
+    /// Value to store, operand of a read-modify-write, thread to join, or bound of a choice.
+    pub operand: Value,
+    /// Expected value of a compare-and-exchange.
+    pub expected: Value,
+    /// Where in the source.
+    pub site: Site,
+}
+
+impl Op {
+    #[inline(always)]
+    fn bare(kind: Kind, site: Site) -> Op {
+        Op {
+            kind,
+            rmw: Rmw::None,
+            mode: Mode::Plain,
+            failure: Mode::Plain,
+            width: 8,
+            pointer: false,
+            addr: Addr::NONE,
+            operand: 0,
+            expected: 0,
+            site,
+        }
+    }
+
+    /// A load.
+    #[inline(always)]
+    pub fn load(addr: Addr, mode: Mode, site: Site) -> Op {
+        Op { mode, addr, ..Op::bare(Kind::Read, site) }
+    }
+
+    /// A store.
+    #[inline(always)]
+    pub fn store(addr: Addr, mode: Mode, value: Value, site: Site) -> Op {
+        Op { mode, addr, operand: value, ..Op::bare(Kind::Write, site) }
+    }
+
+    /// A read-modify-write that always writes.
+    #[inline(always)]
+    pub fn rmw(addr: Addr, rmw: Rmw, mode: Mode, operand: Value, site: Site) -> Op {
+        Op { rmw, mode, failure: mode, addr, operand, ..Op::bare(Kind::Read, site) }
+    }
+
+    /// A compare-and-exchange.
+    #[inline(always)]
+    pub fn cas(addr: Addr, modes: (Mode, Mode), expected: Value, new: Value, weak: bool, site: Site) -> Op {
+        let rmw = if weak { Rmw::WeakCas } else { Rmw::Cas };
+        let (mode, failure) = modes;
+        Op { rmw, mode, failure, addr, operand: new, expected, ..Op::bare(Kind::Read, site) }
+    }
+
+    /// Takes a lock, waiting until it is free.
+    #[inline(always)]
+    pub fn lock(addr: Addr, site: Site) -> Op {
+        Op {
+            rmw: Rmw::Lock,
+            mode: Mode::Acquire,
+            failure: Mode::Relaxed,
+            addr,
+            ..Op::bare(Kind::Read, site)
+        }
+    }
+
+    /// Takes a lock if it is free: replies 0 when it was.
+    #[inline(always)]
+    pub fn try_lock(addr: Addr, site: Site) -> Op {
+        Op { rmw: Rmw::TryLock, ..Op::lock(addr, site) }
+    }
+
+    /// Gives a lock back.
+    #[inline(always)]
+    pub fn unlock(addr: Addr, site: Site) -> Op {
+        Op { rmw: Rmw::Lock, ..Op::store(addr, Mode::Release, 0, site) }
+    }
+
+    /// A fence.
+    #[inline(always)]
+    pub fn fence(mode: Mode, site: Site) -> Op {
+        Op { mode, ..Op::bare(Kind::Fence, site) }
+    }
+
+    /// Starts a thread.
+    #[inline(always)]
+    pub fn spawn(site: Site) -> Op {
+        Op::bare(Kind::Spawn, site)
+    }
+
+    /// Waits for a thread.
+    #[inline(always)]
+    pub fn join(thread: ThreadId, site: Site) -> Op {
+        Op { operand: thread.0.into(), ..Op::bare(Kind::Join, site) }
+    }
+
+    /// The end of the thread.
+    #[inline(always)]
+    pub fn finish() -> Op {
+        Op::bare(Kind::Finish, Site(0))
+    }
+
+    /// A number below `bound`, chosen in every possible way.
+    #[inline(always)]
+    pub fn choice(bound: Value, site: Site) -> Op {
+        Op { operand: bound, ..Op::bare(Kind::Choice, site) }
+    }
+
+    /// What the op writes when it reads `old`: `None` when it only reads.
+    #[inline(always)]
+    pub fn apply(&self, old: Value) -> Option<Value> {
+        apply(self.rmw, self.width, old, self.operand, self.expected)
+    }
+
+    /// How the operation is called in a report: `store`, `fetch_add`, `unlock`, ...
+    pub fn name(&self) -> &'static str {
+        name(self.kind, self.rmw)
+    }
+}
+
+/// What a read-modify-write stores when it reads `old`: `None` when it stores nothing.
+#[inline(always)]
+pub fn apply(rmw: Rmw, width: u8, old: Value, operand: Value, expected: Value) -> Option<Value> {
+    let bits = u32::from(width) * 8;
+    let mask = if bits == 64 { u64::MAX } else { (1u64 << bits) - 1 };
+    let signed = |v: Value| ((v << (64 - bits)) as i64) >> (64 - bits);
+    let new = match rmw {
+        Rmw::None => return None,
+        Rmw::Add => old.wrapping_add(operand),
+        Rmw::Sub => old.wrapping_sub(operand),
+        Rmw::And => old & operand,
+        Rmw::Or => old | operand,
+        Rmw::Xor => old ^ operand,
+        Rmw::Nand => !(old & operand),
+        Rmw::Max => old.max(operand),
+        Rmw::Min => old.min(operand),
+        Rmw::SignedMax => signed(old).max(signed(operand)) as u64,
+        Rmw::SignedMin => signed(old).min(signed(operand)) as u64,
+        Rmw::Swap => operand,
+        Rmw::Cas | Rmw::WeakCas => {
+            if old != expected {
+                return None;
+            }
+            operand
+        }
+        Rmw::Lock | Rmw::TryLock => {
+            if old != 0 {
+                return None;
+            }
+            1
+        }
+    };
+    Some(new & mask)
+}
+
+/// How an operation is called in a report.
+pub fn name(kind: Kind, rmw: Rmw) -> &'static str {
+    match kind {
+        Kind::Read => rmw.name(),
+        Kind::Write if rmw == Rmw::Lock => "unlock",
+        Kind::Write => "store",
+        Kind::Fence => "fence",
+        Kind::Spawn => "spawn",
+        Kind::Join => "join",
+        Kind::Finish => "end",
+        Kind::Choice => "choose",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_values_wrap_and_keep_their_sign() {
+        assert_eq!(apply(Rmw::Add, 1, 255, 1, 0), Some(0));
+        assert_eq!(apply(Rmw::Sub, 2, 0, 1, 0), Some(0xffff));
+        assert_eq!(apply(Rmw::SignedMax, 1, 0xff, 1, 0), Some(1));
+        assert_eq!(apply(Rmw::SignedMin, 4, 0xffff_ffff, 1, 0), Some(0xffff_ffff));
+        assert_eq!(apply(Rmw::Nand, 1, 0b1100, 0b1010, 0), Some(0b1111_0111));
+        assert_eq!(apply(Rmw::Cas, 8, 3, 9, 4), None);
+        assert_eq!(apply(Rmw::TryLock, 8, 1, 0, 0), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! Strategies: which thread moves, what a read sees, where a write goes, and what comes next.
+
+use crate::event::EventId;
+use crate::graph::Graph;
+use crate::memory::MemoryModel;
+use crate::op::{Addr, Op, Site, ThreadId};
+use crate::thread_set::ThreadSet;
+
+/// The threads that stand before an op which they could take.
+#[derive(Debug, Default)]
+pub struct Ready {
+    /// Those whose op reads memory.
+    pub reads: ThreadSet,
+    /// All others.
+    pub others: ThreadSet,
+}
+
+/// A thread that waits for a lock in an execution that cannot go on.
+#[derive(Clone, Copy, Debug)]
+pub struct LockWaiter {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The lock.
+    pub addr: Addr,
+    /// Where it wants the lock.
+    pub site: Site,
+}
+
+/// What a strategy has to look at: the graph and the model.
+pub struct Scene<'a> {
+    /// The graph so far.
+    pub graph: &'a mut Graph,
+    /// The memory model.
+    pub model: &'a mut dyn MemoryModel,
+}
+
+/// A way to search.
+///
+/// An execution asks it whenever something is open. All threads that can move stand before
+/// their next op when a choice among threads is made, so a strategy may decide by the whole
+/// picture.
+pub trait Strategy {
+    /// The name by which users choose it.
+    fn name(&self) -> &'static str;
+
+    /// Whether `thread`, which has just reached an op, may take it before those in `ready`.
+    fn admits(&mut self, thread: ThreadId, reads: bool, ready: &Ready) -> bool;
+
+    /// The thread that moves next; one of `ready`. `None` ends the execution here.
+    fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId>;
+
+    /// Adds a read, and decides what it sees.
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId;
+
+    /// Adds a write, and decides where it goes.
+    fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId;
+
+    /// Adds a choice, and decides it.
+    fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId;
+
+    /// Says that the execution cannot go on, and who waits for locks.
+    fn stuck(&mut self, scene: Scene<'_>, waiters: &[LockWaiter]);
+
+    /// Makes the graph that the next execution starts from; `false` when all is explored.
+    fn next(&mut self, scene: Scene<'_>) -> bool;
+}

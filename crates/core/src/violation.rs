@@ -1,0 +1,123 @@
+//! Violations: broken properties of the program under test.
+
+use crate::event::EventId;
+use crate::op::{Addr, Site, ThreadId};
+
+/// A point in a thread: after its first `index` events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Point {
+    /// The thread.
+    pub thread: ThreadId,
+    /// How many events it had.
+    pub index: u32,
+    /// Where in the source.
+    pub site: Site,
+}
+
+/// One of the two accesses of a data race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Where and when.
+    pub point: Point,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// A lock, held since an event, if that is still known.
+    Lock {
+        /// The lock.
+        addr: Addr,
+        /// The event that took it.
+        held_by: EventId,
+    },
+    /// The end of a thread.
+    Join(ThreadId),
+    /// A loop that only reads, from an event on.
+    Spin {
+        /// The first event of the iteration.
+        from: u32,
+    },
+    /// A condition that the program asked to assume.
+    Assume,
+}
+
+/// A thread that waits, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiter {
+    /// Where it waits.
+    pub point: Point,
+    /// What for.
+    pub wait: Wait,
+}
+
+/// The kind of a violation, with what there is to know about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A panic that nobody handled.
+    Panic {
+        /// What it said.
+        message: String,
+        /// Where it was.
+        place: String,
+    },
+    /// Two accesses to one place, unordered, one a write, one not atomic.
+    Race {
+        /// The two accesses.
+        accesses: [Access; 2],
+        /// What was accessed.
+        object: String,
+    },
+    /// An object is used by a thread that its initialisation does not happen before.
+    Unpublished {
+        /// The use.
+        access: Access,
+        /// Thread that made the object.
+        creator: ThreadId,
+        /// What was used.
+        object: String,
+    },
+    /// Every thread that is left waits for another.
+    Deadlock {
+        /// Who waits for what.
+        waiters: Vec<Waiter>,
+    },
+    /// A loop goes round for ever on the newest values.
+    Livelock {
+        /// Who waits for what.
+        waiters: Vec<Waiter>,
+    },
+    /// A lock was given back by a thread that does not hold it.
+    BadUnlock {
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// A broken property, with the place where it showed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// What is broken.
+    pub kind: Kind,
+    /// Where it showed.
+    pub point: Point,
+}
+
+impl Violation {
+    /// The kind in a word or two.
+    pub fn title(&self) -> &'static str {
+        match self.kind {
+            Kind::Panic { .. } => "panic",
+            Kind::Race { .. } => "data race",
+            Kind::Unpublished { .. } => "use of an unpublished object",
+            Kind::Deadlock { .. } => "deadlock",
+            Kind::Livelock { .. } => "livelock",
+            Kind::BadUnlock { .. } => "bad unlock",
+        }
+    }
+}

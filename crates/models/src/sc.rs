@@ -1,0 +1,90 @@
+//! Sequential consistency: `po ∪ rf ∪ mo ∪ fr` is acyclic; modes are ignored.
+//!
+//! A new cycle must go through a changed event, so the search starts there and follows program
+//! order, reads-from, the next write in coherence order, and the write that a read missed.
+
+use unpick_core::event::EventId;
+use unpick_core::graph::{Graph, Synchronisation};
+use unpick_core::memory::MemoryModel;
+use unpick_core::op::{Kind, ThreadId};
+
+use crate::search::Search;
+
+/// The model.
+#[derive(Debug, Default)]
+pub struct Sc {
+    search: Search,
+}
+
+impl MemoryModel for Sc {
+    fn name(&self) -> &'static str {
+        "sc"
+    }
+
+    fn synchronisation(&self) -> Synchronisation {
+        Synchronisation::Always
+    }
+
+    fn consistent(&mut self, graph: &Graph, changed: &[EventId]) -> bool {
+        changed.iter().all(|&event| !self.on_cycle(graph, event))
+    }
+
+    fn assumptions(&self) -> &'static [&'static str] {
+        &["`sc` takes every access as SeqCst: weak-memory behaviour is not explored"]
+    }
+}
+
+impl Sc {
+    fn on_cycle(&mut self, graph: &Graph, start: EventId) -> bool {
+        self.search.start(graph, 1);
+        self.push_successors(graph, start);
+        while let Some((event, _)) = self.search.pop() {
+            if event == start {
+                return true;
+            }
+            self.push_successors(graph, event);
+        }
+        false
+    }
+
+    fn push_successors(&mut self, graph: &Graph, event: EventId) {
+        let next = EventId { index: event.index + 1, ..event };
+        if (next.index as usize) < graph.thread_len(event.thread) {
+            self.search.push(graph, next, 0, 1);
+        }
+        push_communication(&mut self.search, graph, event, false);
+    }
+}
+
+/// Follows reads-from (from another thread only, if `external`), coherence, from-read, spawn and
+/// join, each to the nearest event.
+pub(crate) fn push_communication(search: &mut Search, graph: &Graph, id: EventId, external: bool) {
+    let event = graph.event(id);
+    match event.kind {
+        Kind::Read | Kind::Write => {
+            let seen = if event.is_write() { id } else { event.rf };
+            if let Some(&next) = graph.writes(event.addr).get(graph.position(event.addr, seen)) {
+                search.push(graph, next, 0, 1);
+            }
+            if event.is_write() {
+                for &read in graph.reads(event.addr) {
+                    if graph.event(read).rf == id && !(external && read.thread == id.thread) {
+                        search.push(graph, read, 0, 1);
+                    }
+                }
+            }
+        }
+        Kind::Spawn => {
+            let child = ThreadId(event.value as u32);
+            if graph.thread_len(child) > 0 {
+                search.push(graph, EventId::new(child, 0), 0, 1);
+            }
+        }
+        Kind::Finish => {
+            if let Some(join) = graph.join_of(id.thread) {
+                search.push(graph, join, 0, 1);
+            }
+        }
+        Kind::Fence | Kind::Join | Kind::Choice => {}
+    }
+}

@@ -1,0 +1,41 @@
+//! Depth-first search over the events of a graph, in buffers that are used again.
+
+use unpick_core::event::EventId;
+use unpick_core::graph::Graph;
+
+/// Nodes still to visit, and those seen. A node is an event and one of a few roles.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    stack: Vec<(EventId, u8)>,
+    seen: Vec<u64>,
+}
+
+impl Search {
+    /// Forgets everything; the graph has roles `0..roles` for each event.
+    #[inline]
+    pub(crate) fn start(&mut self, graph: &Graph, roles: usize) {
+        self.stack.clear();
+        self.seen.clear();
+        self.seen.resize((graph.len() * roles).div_ceil(64), 0);
+    }
+
+    /// Adds a node unless it was seen; the initial write is never a node.
+    #[inline]
+    pub(crate) fn push(&mut self, graph: &Graph, event: EventId, role: u8, roles: usize) {
+        if event.is_init() {
+            return;
+        }
+        let bit = graph.event(event).stamp as usize * roles + role as usize;
+        if self.seen[bit / 64] >> (bit % 64) & 1 == 0 {
+            self.seen[bit / 64] |= 1 << (bit % 64);
+            self.stack.push((event, role));
+        }
+    }
+
+    /// The next node.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<(EventId, u8)> {
+        self.stack.pop()
+    }
+
+}
