@@ -1,1 +1,6 @@
-//! unpick-checkers.
+//! Checkers: they look at executions and find violations.
+
+#![forbid(unsafe_code)]
+
+pub mod race;
+pub mod stuck;

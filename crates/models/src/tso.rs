@@ -56,7 +56,8 @@ impl Tso {
     fn push_successors(&mut self, graph: &Graph, id: EventId) {
         let later = &graph.thread(id.thread)[id.index as usize + 1..];
         let at = |offset: usize| EventId { index: id.index + 1 + offset as u32, ..id };
-        if graph.event(id).kind != Kind::Fence || is_full(graph.event(id)) {
+        let accesses = matches!(graph.event(id).kind, Kind::Read | Kind::Write);
+        if accesses || is_full(graph.event(id)) {
             if let Some(offset) = later.iter().position(|e| is_full(e) || e.kind == Kind::Write) {
                 self.search.push(graph, at(offset), 0, 1);
             }
@@ -75,6 +76,7 @@ fn is_full(event: &Event) -> bool {
         Kind::Read => event.is_update(),
         Kind::Write => false,
         Kind::Fence => event.mode.is_seqcst(),
-        Kind::Spawn | Kind::Join | Kind::Finish | Kind::Choice => true,
+        Kind::Choice => false,
+        Kind::Spawn | Kind::Join | Kind::Finish => true,
     }
 }

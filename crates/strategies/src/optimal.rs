@@ -168,6 +168,8 @@ impl Optimal {
             Item::Source { read, write, len, spurious } => {
                 graph.cut(len as usize);
                 self.changed.push(read);
+                // The write may be new as well: see `settle`.
+                self.changed.extend((spurious && !write.is_init()).then_some(write));
                 graph.event_mut(read).flags |= Event::DEVIATES;
                 let rival = rival_of(graph, read, write, spurious);
                 if graph.read_from(read, write, spurious) {
@@ -186,10 +188,9 @@ impl Optimal {
                 graph.remove_write(addr, write);
                 graph.insert_write(addr, place as usize, write);
                 graph.event_mut(write).flags |= Event::DEVIATES;
-                if let Some(read) = read
-                    && graph.read_from(read, write, false) {
-                        self.push_revisits(graph, read, None);
-                    }
+                if let Some(read) = read {
+                    self.settle(graph, read, write);
+                }
                 true
             }
             Item::Revisit { read, write, len } => {
@@ -274,10 +275,20 @@ impl Optimal {
             let last = graph.writes(addr).len();
             graph.insert_write(addr, last, write);
         }
+        self.settle(graph, read, write);
+        true
+    }
+
+    /// Lets a revisited read see the new write. If it writes now, it is a new write itself; if it
+    /// is a weak exchange that succeeds, it may as well fail.
+    fn settle(&mut self, graph: &mut Graph, read: EventId, write: EventId) {
         if graph.read_from(read, write, false) {
+            if self.spurious && graph.event(read).rmw == Rmw::WeakCas {
+                let len = graph.len() as u32;
+                self.items.push(Item::Source { read, write, len, spurious: true });
+            }
             self.push_revisits(graph, read, None);
         }
-        true
     }
 
     /// Goes back to the graph that the last revisit left.

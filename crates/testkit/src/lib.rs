@@ -1,1 +1,33 @@
-//! unpick-testkit.
+//! Brute-force truth for small programs: what an engine is measured against.
+//!
+//! A [`Program`] is plain data with a text form. [`oracle::enumerate`] lists every consistent
+//! execution graph of it by trying all thread traces, all `rf` and all `mo`, and keeping what the
+//! axioms of the memory model accept. The rule of this crate: nothing in the oracle is shared with,
+//! or borrowed from, the engine it judges.
+#![forbid(unsafe_code)]
+
+mod axioms;
+mod code;
+pub mod drive;
+pub mod family;
+pub mod generate;
+pub mod key;
+pub mod litmus;
+mod lexer;
+mod model;
+pub mod oracle;
+mod parse;
+mod places;
+mod print;
+pub mod program;
+mod random;
+mod relation;
+mod trace;
+
+pub use code::{Code, Machine, Step};
+pub use key::Key;
+pub use model::Model;
+pub use oracle::{Options, Outcome, TooLarge, Truth, enumerate};
+pub use parse::ParseError;
+pub use program::Program;
+pub use random::Random;

@@ -1,0 +1,39 @@
+//! Deadlock and livelock: executions in which some threads can never go on.
+//!
+//! It is a violation only if every waiter is stuck even on the newest values. A thread that
+//! spins on a value which has been overwritten moves on in another execution, and one that stands
+//! at a false assumption asked for this execution to be ignored.
+
+use unpick_core::event::EventId;
+use unpick_core::graph::Graph;
+use unpick_core::violation::{Kind, Violation, Wait, Waiter};
+
+/// The violation that a blocked execution shows, if it is one.
+pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
+    let hopeless = waiters.iter().all(|waiter| match waiter.wait {
+        Wait::Lock { .. } | Wait::Join(_) => true,
+        Wait::Assume => false,
+        Wait::Spin { from } => spins_on_newest(graph, waiter, from),
+    });
+    let point = waiters.first()?.point;
+    if !hopeless {
+        return None;
+    }
+    let spinning = waiters.iter().find(|waiter| matches!(waiter.wait, Wait::Spin { .. }));
+    Some(match spinning {
+        Some(spinning) => {
+            Violation { kind: Kind::Livelock { waiters: waiters.to_vec() }, point: spinning.point }
+        }
+        None => Violation { kind: Kind::Deadlock { waiters: waiters.to_vec() }, point },
+    })
+}
+
+/// Whether every read of the iteration saw the newest value, or one equal to it.
+fn spins_on_newest(graph: &Graph, waiter: &Waiter, from: u32) -> bool {
+    let thread = waiter.point.thread;
+    let events = graph.thread(thread).iter().enumerate().skip(from as usize);
+    events.filter(|(_, event)| event.is_read()).all(|(index, event)| {
+        let seen = graph.read_value(EventId::new(thread, index));
+        graph.value(event.addr, graph.newest(event.addr)) == seen
+    })
+}

@@ -1,0 +1,217 @@
+//! Drives the engine over programs that are data, by a plain loop.
+//!
+//! The main thread of the engine spawns one thread per thread of the program and ends; program
+//! thread `i` is engine thread `i + 1`. Places of the program are locations of the engine, under
+//! the same numbers.
+
+use std::collections::BTreeSet;
+
+use unpick_checkers::{race, stuck};
+use unpick_core::event::{Event, EventId};
+use unpick_core::execution::{Execution, Outcome};
+use unpick_core::graph::Graph;
+use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId};
+use unpick_core::violation::{Point, Wait, Waiter};
+use unpick_strategies::optimal::Optimal;
+
+use crate::key::{EventAt, Key, Kind as KeyKind, KeyEvent, Source};
+use crate::program::{Mode as ProgramMode, Program, Value};
+use crate::{Machine, Step};
+
+/// What the engine found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explored {
+    /// Executions in which all threads ended.
+    pub complete: u64,
+    /// Executions in which some thread can never go on.
+    pub blocked: u64,
+    /// Blocked executions in which all waiters wait for locks.
+    pub deadlock: u64,
+    /// Executions with a data race.
+    pub racy: u64,
+    /// Executions that had been seen before; counted only when keys are kept.
+    pub duplicates: u64,
+    /// Keys of the executions; empty unless asked for.
+    pub keys: BTreeSet<Key>,
+}
+
+/// How to explore.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// Name of the memory model.
+    pub model: &'a str,
+    /// Whether weak exchanges may fail without a reason.
+    pub spurious: bool,
+    /// Whether to keep the keys of all executions.
+    pub keys: bool,
+}
+
+impl<'a> Settings<'a> {
+    /// Counting only.
+    pub fn counting(model: &'a str) -> Settings<'a> {
+        Settings { model, spurious: false, keys: false }
+    }
+
+    /// Keeping keys.
+    pub fn exact(model: &'a str) -> Settings<'a> {
+        Settings { keys: true, ..Settings::counting(model) }
+    }
+}
+
+/// Explores a program to the end.
+///
+/// # Panics
+///
+/// When the model is not known, or the engine finds the program not to repeat itself.
+pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
+    let model = unpick_models::by_name(settings.model).expect("a known memory model");
+    let strategy = Box::new(Optimal::new(settings.spurious));
+    let mut execution = Execution::new(model, strategy, usize::MAX);
+    let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
+    let mut found = Explored::default();
+    loop {
+        let outcome = run(&mut execution, program, &mut machines);
+        let graph = execution.graph();
+        found.racy += u64::from(race::in_graph(graph).is_some());
+        match &outcome {
+            Outcome::Complete => found.complete += 1,
+            Outcome::Blocked(waiters) => {
+                found.blocked += 1;
+                found.deadlock += u64::from(stuck::judge(graph, waiters).is_some());
+            }
+            other => panic!("unexpected outcome {other:?} of {program}"),
+        }
+        if settings.keys && !found.keys.insert(key(graph, program)) {
+            found.duplicates += 1;
+        }
+        if !execution.advance() {
+            return found;
+        }
+    }
+}
+
+/// One run of a program.
+pub fn run(execution: &mut Execution, program: &Program, machines: &mut [Machine]) -> Outcome {
+    execution.begin();
+    for place in execution.graph().location_count()..program.places() {
+        execution.graph_mut().add_location(program.initial(place as u16) as u64);
+    }
+    machines.iter_mut().for_each(Machine::reset);
+    let mut spawned = 0;
+    while let Some(thread) = execution.next_thread() {
+        if thread == ThreadId::MAIN {
+            while spawned < machines.len() && execution.op(thread, &Op::spawn(Site(0))).is_some() {
+                spawned += 1;
+            }
+            if spawned == machines.len() {
+                execution.op(thread, &Op::finish());
+            }
+        } else {
+            step(execution, program, thread, &mut machines[thread.index() - 1]);
+        }
+    }
+    execution.end()
+}
+
+/// Lets a thread take ops until it must stop.
+fn step(execution: &mut Execution, program: &Program, thread: ThreadId, machine: &mut Machine) {
+    loop {
+        let current = machine.current();
+        let Some(op) = op(program, current) else {
+            let point = Point { thread, index: execution.position(thread), site: Site(0) };
+            execution.block(thread, Waiter { point, wait: Wait::Assume });
+            return;
+        };
+        let Some(value) = execution.op(thread, &op) else { return };
+        match current {
+            Step::Done => return,
+            Step::TryLock { .. } => machine.advance(i64::from(value == 0)),
+            Step::Cas { weak: true, .. } => {
+                let last = EventId::new(thread, execution.position(thread) as usize - 1);
+                if execution.graph().event(last).has(Event::SPURIOUS) {
+                    machine.advance_spurious(value as Value);
+                } else {
+                    machine.advance(value as Value);
+                }
+            }
+            _ => machine.advance(value as Value),
+        }
+    }
+}
+
+/// The engine's op for a step; `None` for a thread that is blocked.
+fn op(program: &Program, step: Step) -> Option<Op> {
+    let site = Site(0);
+    let at = |loc: crate::program::Loc| Addr(loc.0.into());
+    let lock = |lock: crate::program::Lock| Addr(program.lock_place(lock).into());
+    Some(match step {
+        Step::Load { loc, mode } => Op::load(at(loc), self::mode(mode), site),
+        Step::Store { loc, mode, value } => Op::store(at(loc), self::mode(mode), value as u64, site),
+        Step::FetchAdd { loc, mode, operand } => {
+            Op::rmw(at(loc), Rmw::Add, self::mode(mode), operand as u64, site)
+        }
+        Step::Exchange { loc, mode, value } => {
+            Op::rmw(at(loc), Rmw::Swap, self::mode(mode), value as u64, site)
+        }
+        Step::Cas { loc, success, failure, expected, new, weak } => {
+            let modes = (self::mode(success), self::mode(failure));
+            Op::cas(at(loc), modes, expected as u64, new as u64, weak, site)
+        }
+        Step::Fence { mode } => Op::fence(self::mode(mode), site),
+        Step::Lock { lock: l } => Op::lock(lock(l), site),
+        Step::Unlock { lock: l } => Op::unlock(lock(l), site),
+        Step::TryLock { lock: l } => Op::try_lock(lock(l), site),
+        Step::Choose { n } => Op::choice(n.into(), site),
+        Step::Blocked => return None,
+        Step::Done => Op::finish(),
+    })
+}
+
+fn mode(mode: ProgramMode) -> Mode {
+    match mode {
+        ProgramMode::Plain => Mode::Plain,
+        ProgramMode::Relaxed => Mode::Relaxed,
+        ProgramMode::Acquire => Mode::Acquire,
+        ProgramMode::Release => Mode::Release,
+        ProgramMode::AcqRel => Mode::AcqRel,
+        ProgramMode::SeqCst => Mode::SeqCst,
+    }
+}
+
+/// The canonical form of the engine's graph.
+pub fn key(graph: &Graph, program: &Program) -> Key {
+    let at = |id: EventId| EventAt { thread: id.thread.0 as u16 - 1, index: id.index as u16 };
+    let threads = (1..=program.threads.len()).map(|t| {
+        let thread = ThreadId(t as u32);
+        let events = graph.thread(thread).iter().enumerate();
+        let events = events.filter(|(_, event)| event.kind != Kind::Finish);
+        events.map(|(index, event)| key_event(graph, EventId::new(thread, index), event, at)).collect()
+    });
+    let mo = (0..program.places()).map(|place| match graph.location_count() > place {
+        true => graph.writes(Addr(place as u32)).iter().copied().map(at).collect(),
+        false => Vec::new(),
+    });
+    Key { threads: threads.collect(), mo: mo.collect() }
+}
+
+fn key_event(graph: &Graph, id: EventId, event: &Event, at: impl Fn(EventId) -> EventAt) -> KeyEvent {
+    let kind = match event.kind {
+        Kind::Read if event.is_update() => KeyKind::Update,
+        Kind::Read => KeyKind::Read,
+        Kind::Write => KeyKind::Write,
+        Kind::Choice => KeyKind::Choice,
+        _ => KeyKind::Fence,
+    };
+    let read = match event.kind {
+        Kind::Read => Some(graph.read_value(id) as Value),
+        Kind::Choice => Some(event.value as Value),
+        _ => None,
+    };
+    KeyEvent {
+        kind,
+        place: (event.addr != Addr::NONE).then_some(event.addr.0 as u16),
+        read,
+        written: event.is_write().then_some(event.value as Value),
+        rf: event.is_read().then(|| if event.rf.is_init() { Source::Init } else { Source::Event(at(event.rf)) }),
+    }
+}
