@@ -17,4 +17,5 @@ pub mod op;
 pub mod stats;
 pub mod strategy;
 pub mod thread_set;
+pub mod trace;
 pub mod violation;

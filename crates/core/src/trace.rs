@@ -1,0 +1,204 @@
+//! A failing execution as plain data: what a report is made from.
+//!
+//! Steps stand in one order that extends `po ∪ rf`, with as few changes of thread as possible.
+//! Front-ends fill it by running the failing execution once more.
+
+use crate::op::Mode;
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Path as the compiler knows it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+/// A thread of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceThread {
+    /// `main`, or the name that the program gave it, or `T1`, `T2`, ...
+    pub name: String,
+    /// Where it was spawned.
+    pub spawned: Option<Place>,
+}
+
+/// A location, lock or cell that the execution used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its type, such as `AtomicUsize` or `Mutex`.
+    pub kind: String,
+    /// A name: taken from the source where possible, else made up from the kind and a number.
+    pub name: String,
+}
+
+/// Which write a read saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The value that the object was made with.
+    Initial,
+    /// The step with this index in [`Trace::steps`].
+    Step(usize),
+}
+
+/// What a read saw, and why it may.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The value.
+    pub value: u64,
+    /// The write.
+    pub source: Source,
+    /// Whether a newer write stood earlier in this trace, so that the read is stale.
+    pub stale: bool,
+    /// Why a stale value may be seen, in words.
+    pub why: Option<String>,
+}
+
+/// What happened in a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// A read: `load`, or a `compare_exchange` or `try_lock` that failed.
+    Read {
+        /// How the operation is called.
+        name: &'static str,
+        /// Index in [`Trace::objects`].
+        object: usize,
+        /// Memory order.
+        mode: Mode,
+        /// What was seen.
+        seen: Seen,
+        /// What an exchange that failed had expected.
+        expected: Option<u64>,
+    },
+    /// A write: `store` or `unlock`.
+    Write {
+        /// How the operation is called.
+        name: &'static str,
+        /// Index in [`Trace::objects`].
+        object: usize,
+        /// Memory order.
+        mode: Mode,
+        /// The value.
+        value: u64,
+        /// A write that stands earlier in this trace, and yet is newer in the object's own order.
+        before: Option<usize>,
+    },
+    /// A read-modify-write that wrote: `fetch_add`, `swap`, `lock`, ...
+    Update {
+        /// How the operation is called.
+        name: &'static str,
+        /// Index in [`Trace::objects`].
+        object: usize,
+        /// Memory order.
+        mode: Mode,
+        /// What was seen.
+        seen: Seen,
+        /// The value written.
+        value: u64,
+    },
+    /// A fence.
+    Fence {
+        /// Memory order.
+        mode: Mode,
+    },
+    /// Started the thread with this index in [`Trace::threads`].
+    Spawn {
+        /// The thread.
+        thread: usize,
+    },
+    /// Waited for the end of a thread.
+    Join {
+        /// The thread.
+        thread: usize,
+    },
+    /// The thread ended.
+    End,
+    /// A choice.
+    Choice {
+        /// What was chosen.
+        value: u64,
+        /// How many there were.
+        bound: u64,
+    },
+    /// A remark that the program made.
+    Label {
+        /// The remark.
+        text: String,
+    },
+    /// A plain access that takes part in the violation.
+    Access {
+        /// Index in [`Trace::objects`].
+        object: usize,
+        /// Whether it writes.
+        writes: bool,
+    },
+    /// A panic.
+    Panic {
+        /// What it said.
+        message: String,
+    },
+    /// The thread waits here for ever.
+    Waits {
+        /// What for, in words.
+        reason: String,
+    },
+}
+
+/// One step of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Index in [`Trace::threads`].
+    pub thread: usize,
+    /// Where in the source.
+    pub place: Option<Place>,
+    /// What happened.
+    pub action: Action,
+    /// Whether the violation depends on this step.
+    pub deciding: bool,
+}
+
+/// A call stack at a point of interest, innermost first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// What the stack is of, in words.
+    pub title: String,
+    /// Function names and places.
+    pub frames: Vec<(String, Option<Place>)>,
+}
+
+/// A failing execution.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The threads; the main thread is the first.
+    pub threads: Vec<TraceThread>,
+    /// The objects.
+    pub objects: Vec<Object>,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// Call stacks.
+    pub stacks: Vec<Stack>,
+}
+
+/// A violation, ready to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The kind in a word or two, as [`Violation::title`](crate::violation::Violation::title) says.
+    pub title: String,
+    /// What is wrong, a sentence per line.
+    pub message: Vec<String>,
+    /// Where it showed.
+    pub place: Option<Place>,
+    /// The execution.
+    pub trace: Trace,
+    /// The schedule that leads there, or the file that holds it.
+    pub token: String,
+    /// Name of the memory model.
+    pub model: String,
+    /// Name of the strategy.
+    pub strategy: String,
+    /// Number of the execution that failed, from 1.
+    pub execution: u64,
+}
