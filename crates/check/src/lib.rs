@@ -1,1 +1,15 @@
-//! unpick-check.
+//! From settings to verdicts: the one place that knows the names of all models and strategies.
+//!
+//! Front-ends build a [`Config`], make executions from it, run their program against them, and
+//! turn what comes out into a [`Verdict`]. Published for front-ends, at `0.x` and without a promise
+//! of stability; users want the `unpick` crate.
+
+#![forbid(unsafe_code)]
+
+pub mod config;
+pub mod registry;
+pub mod verdict;
+
+pub use config::{Config, OnInconclusive};
+pub use unpick_core::error::Error;
+pub use verdict::{Reason, Statistics, Summary, Verdict, Violated};

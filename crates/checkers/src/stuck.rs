@@ -12,7 +12,7 @@ use unpick_core::violation::{Kind, Violation, Wait, Waiter};
 pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
     let hopeless = waiters.iter().all(|waiter| match waiter.wait {
         Wait::Lock { .. } | Wait::Join(_) => true,
-        Wait::Assume => false,
+        Wait::Assume | Wait::Bound => false,
         Wait::Spin { from } => spins_on_newest(graph, waiter, from),
     });
     let point = waiters.first()?.point;

@@ -308,8 +308,12 @@ impl Execution {
         if self.blocked.is_empty() {
             return Outcome::Complete;
         }
-        let waiters: Vec<Waiter> =
-            self.blocked.iter().filter_map(|t| self.runs[t.index()].blocked).map(|w| self.refresh(w)).collect();
+        let waiters: Vec<Waiter> = self
+            .blocked
+            .iter()
+            .filter_map(|t| self.runs[t.index()].blocked)
+            .map(|w| self.refresh(w))
+            .collect();
         let for_locks: Vec<LockWaiter> = waiters
             .iter()
             .filter_map(|w| match w.wait {
@@ -438,11 +442,12 @@ impl Execution {
                 continue;
             }
             if let Some(event) = self.runs[t].waits_for
-                && self.runs[event.thread.index()].pc > event.index {
-                    self.waiting.remove(thread);
-                    self.runnable.insert(thread);
-                    self.runs[t].waits_for = None;
-                }
+                && self.runs[event.thread.index()].pc > event.index
+            {
+                self.waiting.remove(thread);
+                self.runnable.insert(thread);
+                self.runs[t].waits_for = None;
+            }
         }
     }
 
@@ -575,7 +580,11 @@ impl Execution {
     #[inline(always)]
     fn park(&mut self, thread: ThreadId, reads: bool) -> Option<Value> {
         self.runnable.remove(thread);
-        if reads { self.ready.reads.insert(thread) } else { self.ready.others.insert(thread) }
+        if reads {
+            self.ready.reads.insert(thread)
+        } else {
+            self.ready.others.insert(thread)
+        }
         None
     }
 

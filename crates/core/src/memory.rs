@@ -23,6 +23,11 @@ pub trait MemoryModel {
     /// which are the last ones of their threads.
     fn consistent(&mut self, graph: &Graph, changed: &[EventId]) -> bool;
 
+    /// Whether compilers put a full fence after a SeqCst store on such a machine.
+    fn flushes_stores(&self) -> bool {
+        false
+    }
+
     /// What a verdict under this model rests on, a sentence each.
     fn assumptions(&self) -> &'static [&'static str];
 }

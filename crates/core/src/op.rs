@@ -256,13 +256,7 @@ impl Op {
     /// Takes a lock, waiting until it is free.
     #[inline(always)]
     pub fn lock(addr: Addr, site: Site) -> Op {
-        Op {
-            rmw: Rmw::Lock,
-            mode: Mode::Acquire,
-            failure: Mode::Relaxed,
-            addr,
-            ..Op::bare(Kind::Read, site)
-        }
+        Op { rmw: Rmw::Lock, mode: Mode::Acquire, failure: Mode::Relaxed, addr, ..Op::bare(Kind::Read, site) }
     }
 
     /// Takes a lock if it is free: replies 0 when it was.

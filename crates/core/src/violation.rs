@@ -44,6 +44,8 @@ pub enum Wait {
     },
     /// A condition that the program asked to assume.
     Assume,
+    /// The end of a loop that was cut at the limit on rounds.
+    Bound,
 }
 
 /// A thread that waits, and where.

@@ -162,7 +162,7 @@ impl Rc11 {
         // The last event before with another location; without one, the start of the thread.
         let mut count = earlier.len();
         if filtered {
-            while count > 0 && earlier[count - 1].addr == event.addr {
+            while count > 0 && !is_elsewhere(&earlier[count - 1], &event) {
                 count -= 1;
             }
         }
@@ -179,7 +179,7 @@ impl Rc11 {
             let events = &graph.thread(thread)[..known];
             let leaves = |event: &Event, index: usize| {
                 if filtered {
-                    events[index + 1..].iter().any(|later| later.addr != event.addr)
+                    events[index + 1..].iter().any(|later| is_elsewhere(later, event))
                 } else {
                     index + 1 < known || event.is_update()
                 }
@@ -318,4 +318,9 @@ impl Rc11 {
             }
         }
     }
+}
+
+/// Whether an event counts as one of another location; a choice is of none and counts for nothing.
+fn is_elsewhere(event: &Event, than: &Event) -> bool {
+    event.addr != than.addr && event.kind != Kind::Choice
 }

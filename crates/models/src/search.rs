@@ -37,5 +37,4 @@ impl Search {
     pub(crate) fn pop(&mut self) -> Option<(EventId, u8)> {
         self.stack.pop()
     }
-
 }

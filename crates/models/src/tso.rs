@@ -34,6 +34,10 @@ impl MemoryModel for Tso {
         changed.iter().all(|&event| !self.on_cycle(graph, event))
     }
 
+    fn flushes_stores(&self) -> bool {
+        true
+    }
+
     fn assumptions(&self) -> &'static [&'static str] {
         &["`tso` is the memory of x86, after the compiler: memory orders are ignored"]
     }
@@ -62,9 +66,10 @@ impl Tso {
                 self.search.push(graph, at(offset), 0, 1);
             }
             if graph.event(id).kind != Kind::Write
-                && let Some(offset) = later.iter().position(|e| e.kind == Kind::Read && !e.is_update()) {
-                    self.search.push(graph, at(offset), 0, 1);
-                }
+                && let Some(offset) = later.iter().position(|e| e.kind == Kind::Read && !e.is_update())
+            {
+                self.search.push(graph, at(offset), 0, 1);
+            }
         }
         push_communication(&mut self.search, graph, id, true);
     }

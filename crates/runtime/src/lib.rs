@@ -1,1 +1,26 @@
-//! unpick-runtime.
+//! Runs user code one thread at a time, on fibers, against the engine of unpick.
+//!
+//! This is the crate with the unsafe code of the Rust side. It knows no memory model and no
+//! strategy; it is given an execution and a closure. Published for front-ends, at `0.x` and
+//! without a promise of stability; users want the `unpick` crate.
+
+mod arena;
+mod current;
+mod fiber;
+pub mod ops;
+pub mod panics;
+mod pulse;
+pub mod record;
+mod registers;
+mod session;
+mod signals;
+pub mod site;
+mod spin;
+mod statics;
+mod tag;
+pub mod worker;
+
+pub use arena::Allocator;
+pub use pulse::Pulse;
+pub use session::{Limits, Program};
+pub use tag::Tag;

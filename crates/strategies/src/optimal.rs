@@ -242,7 +242,8 @@ impl Optimal {
             let len = &mut self.lens[id.thread.index()];
             *len = (*len).max(id.index + 1);
         }
-        let mut child = self.spare.pop().unwrap_or_else(|| Graph::new(unpick_core::graph::Synchronisation::AsWritten));
+        let mut child =
+            self.spare.pop().unwrap_or_else(|| Graph::new(unpick_core::graph::Synchronisation::AsWritten));
         graph.restrict_into(&self.lens, &mut child);
         let parent = std::mem::replace(graph, child);
         self.frames.push(Frame { graph: parent, items: self.items.len() });

@@ -161,11 +161,8 @@ impl<'g> Derived<'g> {
     fn partial_sc(&self, genmc: bool) -> bool {
         let Graph { po, same_place, mo, .. } = self.graph;
         let hb = &self.hb;
-        let step = if genmc {
-            po.or(&Relation::identity(self.size, self.updates))
-        } else {
-            po.minus(same_place)
-        };
+        let step =
+            if genmc { po.or(&Relation::identity(self.size, self.updates)) } else { po.minus(same_place) };
         let scb = po.or(&step.then(hb).then(&step)).or(&hb.and(same_place)).or(mo).or(&self.fr);
         let (left, right) = self.sc_ends();
         let base = left.then(&scb).then(&right);

@@ -14,7 +14,7 @@ use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId};
 use unpick_core::violation::{Point, Wait, Waiter};
 use unpick_strategies::optimal::Optimal;
 
-use crate::key::{EventAt, Key, Kind as KeyKind, KeyEvent, Source};
+use crate::key::{EventAt, Key, KeyEvent, Kind as KeyKind, Source};
 use crate::program::{Mode as ProgramMode, Program, Value};
 use crate::{Machine, Step};
 
@@ -212,6 +212,8 @@ fn key_event(graph: &Graph, id: EventId, event: &Event, at: impl Fn(EventId) -> 
         place: (event.addr != Addr::NONE).then_some(event.addr.0 as u16),
         read,
         written: event.is_write().then_some(event.value as Value),
-        rf: event.is_read().then(|| if event.rf.is_init() { Source::Init } else { Source::Event(at(event.rf)) }),
+        rf: event
+            .is_read()
+            .then(|| if event.rf.is_init() { Source::Init } else { Source::Event(at(event.rf)) }),
     }
 }

@@ -29,8 +29,8 @@ impl Member {
 
 /// The names of all families.
 pub const FAMILIES: [&str; 15] = [
-    "ainc", "binc", "cas", "casrot", "casw", "wcas", "readers", "inc", "nw", "wn", "wrw", "lockinc", "lastzero",
-    "indexer", "fib",
+    "ainc", "binc", "cas", "casrot", "casw", "wcas", "readers", "inc", "nw", "wn", "wrw", "lockinc",
+    "lastzero", "indexer", "fib",
 ];
 
 /// The member of `family` with this size; none when the name is unknown.
@@ -112,11 +112,10 @@ fn indexer(threads: usize) -> String {
         if word == 0 {
             probe = vec![0];
         }
-        let attempts = probe.iter().rev().fold(String::new(), |rest, slot| {
+        probe.iter().rev().fold(String::new(), |rest, slot| {
             let retry = if rest.is_empty() { rest } else { format!("; if(r!=0){{{rest}}}") };
             format!("r=CASrlx t{slot} 0 {word}{retry}")
-        });
-        attempts
+        })
     };
     let bodies = (0..threads).map(|thread| words(thread).map(insert).collect::<Vec<_>>().join("; "));
     bodies.collect::<Vec<_>>().join(" || ")

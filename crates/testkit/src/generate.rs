@@ -146,11 +146,16 @@ impl Draft<'_> {
 
     /// A critical section. Inner sections may be released before or after the outer one.
     fn section(&mut self, body: &mut Vec<Stmt>, left: &mut usize, depth: usize) {
-        let free: Vec<Lock> = (0..self.locks as u16).map(Lock).filter(|lock| !self.held.contains(lock)).collect();
+        let free: Vec<Lock> =
+            (0..self.locks as u16).map(Lock).filter(|lock| !self.held.contains(lock)).collect();
         let lock = self.nested.pop().unwrap_or_else(|| self.random.pick(&free));
         *left -= 2;
         // Deep sections are what deadlocks are made of.
-        let mut inner = if !self.nested.is_empty() || self.random.chance(60) { *left } else { self.random.below(*left + 1) };
+        let mut inner = if !self.nested.is_empty() || self.random.chance(60) {
+            *left
+        } else {
+            self.random.below(*left + 1)
+        };
         *left -= inner;
         self.held.push(lock);
         if self.random.chance(25) {

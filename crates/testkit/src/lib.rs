@@ -8,12 +8,13 @@
 
 mod axioms;
 mod code;
+pub mod compare;
 pub mod drive;
 pub mod family;
 pub mod generate;
 pub mod key;
-pub mod litmus;
 mod lexer;
+pub mod litmus;
 mod model;
 pub mod oracle;
 mod parse;

@@ -19,8 +19,7 @@ pub enum Model {
 
 impl Model {
     /// All models, in the order of their discriminants.
-    pub const ALL: [Model; 6] =
-        [Model::Sc, Model::Tso, Model::Ra, Model::Rc11, Model::Rc11g, Model::Cpp20];
+    pub const ALL: [Model; 6] = [Model::Sc, Model::Tso, Model::Ra, Model::Rc11, Model::Rc11g, Model::Cpp20];
 
     /// The name used in litmus files.
     pub fn name(self) -> &'static str {

@@ -38,14 +38,14 @@ pub struct Options {
     pub spurious: bool,
     /// Whether to collect the keys of the graphs.
     pub keys: bool,
-    /// How many candidates to look at before giving up.
+    /// How many steps of the search to take before giving up.
     pub budget: u64,
 }
 
 impl Default for Options {
     /// All models, no spurious failures, with keys.
     fn default() -> Options {
-        Options { models: Model::ALL.to_vec(), spurious: false, keys: true, budget: 3_000_000 }
+        Options { models: Model::ALL.to_vec(), spurious: false, keys: true, budget: 10_000_000 }
     }
 }
 
@@ -133,10 +133,10 @@ impl Oracle<'_> {
         if events.len() > 64 {
             return Err(TooLarge);
         }
-        let graph = Graph::new(events, positions.iter().map(|position| position.0).collect());
+        let mut graph = Graph::new(events, positions.iter().map(|position| position.0).collect());
         let mut per_place = Vec::new();
         for place in used {
-            let found = solutions(&graph, place, waited.contains(&place));
+            let found = solutions(&graph, place, waited.contains(&place), budget)?;
             if found.is_empty() {
                 return Ok(());
             }
@@ -144,21 +144,21 @@ impl Oracle<'_> {
         }
         let candidates = Candidates { traces, positions: &positions, per_place: &per_place };
         let porf = graph.po;
-        self.product(&candidates, graph, porf, &mut Vec::new(), budget).map(|_| ())
+        self.product(&candidates, &mut graph, porf, &mut Vec::new(), budget)
     }
 
-    /// Every choice of one solution per place without a cycle in `po ∪ rf`; gives the graph back.
+    /// Every choice of one solution per place without a cycle in `po ∪ rf`.
     fn product(
         &mut self,
         candidates: &Candidates<'_>,
-        mut graph: Graph,
+        graph: &mut Graph,
         porf: Relation,
         chosen: &mut Vec<usize>,
         budget: &mut u64,
-    ) -> Result<Graph, TooLarge> {
+    ) -> Result<(), TooLarge> {
         let Some(place) = candidates.per_place.get(chosen.len()) else {
-            self.judge(candidates, &graph, chosen);
-            return Ok(graph);
+            self.judge(candidates, graph, chosen);
+            return Ok(());
         };
         let (rf, mo) = (graph.rf, graph.mo);
         for (index, solution) in place.iter().enumerate() {
@@ -174,12 +174,12 @@ impl Oracle<'_> {
                     solution.order[position + 1..].iter().for_each(|&later| graph.mo.add(write, later));
                 }
                 chosen.push(index);
-                graph = self.product(candidates, graph, ordered, chosen, budget)?;
+                self.product(candidates, graph, ordered, chosen, budget)?;
                 chosen.pop();
             }
             (graph.rf, graph.mo) = (rf, mo);
         }
-        Ok(graph)
+        Ok(())
     }
 
     /// Asks each model, and records the graph where it is accepted.
@@ -267,7 +267,8 @@ impl Candidates<'_> {
         };
         for solution in self.chosen(chosen) {
             for &(read, write) in &solution.sources {
-                let source = if self.positions[write].0 == INIT { Source::Init } else { Source::Event(at(write)) };
+                let source =
+                    if self.positions[write].0 == INIT { Source::Init } else { Source::Event(at(write)) };
                 let (thread, index) = self.positions[read];
                 threads[thread][index].rf = Some(source);
             }

@@ -311,7 +311,8 @@ impl<'s> Parser<'s> {
             self.next();
             let right = self.expr(op.level(), resolve)?;
             left = Expr::binary(op, left, right);
-            if op.level() == BinOp::Eq.level() && matches!(self.peek(), Token::Symbol(s) if is_comparison(s)) {
+            if op.level() == BinOp::Eq.level() && matches!(self.peek(), Token::Symbol(s) if is_comparison(s))
+            {
                 return Err(self.error("comparisons do not chain: use parentheses"));
             }
         }
@@ -342,7 +343,8 @@ impl<'s> Parser<'s> {
 
     fn assign(&mut self, name: Option<&str>) -> Parsed<Option<Reg>> {
         let Some(name) = name else { return Ok(None) };
-        if self.program.locations.iter().any(|l| l.name == name) || self.program.locks.iter().any(|l| l == name)
+        if self.program.locations.iter().any(|l| l.name == name)
+            || self.program.locks.iter().any(|l| l == name)
         {
             return Err(self.error(format!("`{name}` is a register here and memory elsewhere")));
         }

@@ -65,6 +65,9 @@ impl Trace {
     }
 }
 
+/// What to do with a combination, with the budget that is left.
+type Found<'f> = dyn FnMut(&[&Trace], &mut u64) -> Result<(), TooLarge> + 'f;
+
 /// The traces of all threads, and the search through their combinations.
 pub(crate) struct Traces<'p> {
     program: &'p Program,
@@ -79,7 +82,7 @@ impl<'p> Traces<'p> {
         program: &'p Program,
         spurious: bool,
         budget: &mut u64,
-        found: &mut dyn FnMut(&[&Trace], &mut u64) -> Result<(), TooLarge>,
+        found: &mut Found<'_>,
     ) -> Result<(), TooLarge> {
         let mut traces = Traces { program, spurious, threads: vec![Vec::new(); program.threads.len()] };
         let mut todo = vec![Vec::new()];
@@ -145,7 +148,11 @@ impl<'p> Traces<'p> {
         let mut go = |event: Event, answer: Value, fails: bool| {
             let (mut machine, mut events) = (machine.clone(), events.clone());
             events.push(event);
-            if fails { machine.advance_spurious(answer) } else { machine.advance(answer) }
+            if fails {
+                machine.advance_spurious(answer)
+            } else {
+                machine.advance(answer)
+            }
             self.settle(thread, machine, events, &mut found);
         };
         match machine.current() {
@@ -165,7 +172,9 @@ impl<'p> Traces<'p> {
                 }
             }
             Step::Lock { lock } => go(update(lock_word(lock), Mode::Acquire, 0, 1), 0, false),
-            Step::TryLock { lock } if value == 0 => go(update(lock_word(lock), Mode::Acquire, 0, 1), 1, false),
+            Step::TryLock { lock } if value == 0 => {
+                go(update(lock_word(lock), Mode::Acquire, 0, 1), 1, false)
+            }
             Step::TryLock { lock } => go(read(lock_word(lock), Mode::Relaxed, value), 0, false),
             step => unreachable!("{step:?} does not read"),
         }
@@ -173,7 +182,13 @@ impl<'p> Traces<'p> {
     }
 
     /// Takes all steps that read nothing, and records the traces that result.
-    fn settle(&mut self, thread: usize, mut machine: Machine, mut events: Vec<Event>, found: &mut Vec<usize>) {
+    fn settle(
+        &mut self,
+        thread: usize,
+        mut machine: Machine,
+        mut events: Vec<Event>,
+        found: &mut Vec<usize>,
+    ) {
         let end = loop {
             let event = match machine.current() {
                 Step::Done => break End::Done,

@@ -5,7 +5,7 @@ use unpick_testkit::{Model, Options, enumerate};
 
 #[test]
 fn the_oracle_confirms_the_counts() {
-    let options = Options { keys: false, budget: 60_000, ..Options::default() };
+    let options = Options { keys: false, budget: 400_000, ..Options::default() };
     let mut confirmed = Vec::new();
     for member in known(2500) {
         let Ok(truths) = enumerate(&member.program, &options) else { continue };

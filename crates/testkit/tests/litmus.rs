@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use unpick_testkit::family;
 use unpick_testkit::litmus::{self, Litmus};
 use unpick_testkit::{Model, Options, enumerate};
 
@@ -19,7 +20,8 @@ fn the_oracle_confirms_every_file() {
     let options = Options { keys: false, budget: 50_000_000, ..Options::default() };
     let mut wrong = Vec::new();
     for (path, mut test) in all().into_iter().filter(|(_, test)| test.by_oracle) {
-        let truths = enumerate(&test.program, &options).unwrap_or_else(|error| panic!("{}: {error}", test.name));
+        let truths =
+            enumerate(&test.program, &options).unwrap_or_else(|error| panic!("{}: {error}", test.name));
         let found = truths.iter().map(|(model, truth)| (*model, test.summary(truth))).collect();
         if test.expect != found {
             wrong.push(format!("{}: the file says {:?}, the oracle {found:?}", test.name, test.expect));
@@ -46,6 +48,21 @@ fn files_by_the_oracle_name_every_model() {
         assert!(!test.expect.is_empty(), "{}", path.display());
         assert!(!test.by_oracle || test.expect.len() == Model::ALL.len(), "{}", path.display());
     }
+}
+
+#[test]
+fn files_of_families_hold_the_programs_of_the_families() {
+    let mut seen = 0;
+    for (path, test) in all() {
+        let Some((name, size)) = test.name.split_once(' ') else { continue };
+        let Some(member) = size.parse().ok().and_then(|size| family::member(name, size)) else { continue };
+        seen += 1;
+        assert_eq!(test.program, member.program, "{}", path.display());
+        for (model, expect) in &test.expect {
+            assert_eq!(Some(expect.complete), member.complete(*model), "{}", path.display());
+        }
+    }
+    assert!(seen > 50, "the folder holds the families");
 }
 
 #[test]

@@ -145,7 +145,8 @@ fn without_sc_the_models_for_it_agree_and_ra_is_within_them() {
     for seed in 0..150 {
         let text = generate(Profile::Mixed, &mut Random::new(seed)).to_string();
         let text = text.replace("FADDsc", "FADDar").replace("XCHGsc", "XCHGar").replace("CASsc", "CASar");
-        let text = text.replace("Fsc", "Far").replace("Wsc", "Wrel").replace("Rsc", "Racq").replace("/sc", "/acq");
+        let text =
+            text.replace("Fsc", "Far").replace("Wsc", "Wrel").replace("Rsc", "Racq").replace("/sc", "/acq");
         let found = truths(&text);
         assert_eq!(found[&Model::Rc11].keys, found[&Model::Cpp20].keys, "{text}");
         assert_eq!(found[&Model::Rc11].keys, found[&Model::Rc11g].keys, "{text}");

@@ -1,0 +1,195 @@
+//! Settings of a check, and the one function that reads them from the environment.
+
+use std::time::Duration;
+
+use unpick_core::error::Error;
+
+/// What `check` does when the verdict is inconclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnInconclusive {
+    /// The test fails: nothing was proved. The default.
+    Fail,
+    /// The test passes: what could be explored in the budget was fine.
+    Pass,
+}
+
+/// Settings of a check.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// Name of the memory model.
+    pub model: String,
+    /// Events of one execution at most; longer ones are cut.
+    pub max_events: usize,
+    /// Executions at most.
+    pub max_executions: Option<u64>,
+    /// Time at most.
+    pub time_limit: Option<Duration>,
+    /// Bytes of stack for each thread.
+    pub stack_size: usize,
+    /// Whether `compare_exchange_weak` may fail without a reason.
+    pub spurious_failures: bool,
+    /// How often a loop may read the same write at the same place before it is cut.
+    pub max_rounds: usize,
+    /// How long a thread may do nothing visible.
+    pub hang_limit: Duration,
+    /// What `check` does when the verdict is inconclusive.
+    pub on_inconclusive: OnInconclusive,
+    /// A schedule to replay instead of searching.
+    pub replay: Option<String>,
+    /// Whether to show progress: `None` when standard error is a terminal.
+    pub progress: Option<bool>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            model: String::from("cpp20"),
+            max_events: 10_000,
+            max_executions: None,
+            time_limit: None,
+            stack_size: 256 * 1024,
+            spurious_failures: false,
+            max_rounds: 24,
+            hang_limit: Duration::from_secs(20),
+            on_inconclusive: OnInconclusive::Fail,
+            replay: None,
+            progress: None,
+        }
+    }
+}
+
+/// The variables that [`Config::with_environment`] reads, and what they mean.
+pub const VARIABLES: [(&str, &str); 11] = [
+    ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
+    ("UNPICK_MAX_EVENTS", "events of one execution at most"),
+    ("UNPICK_MAX_EXECUTIONS", "executions at most"),
+    ("UNPICK_TIME", "time at most, such as 500ms, 30s, 5m"),
+    ("UNPICK_STACK_SIZE", "bytes of stack for each thread"),
+    ("UNPICK_SPURIOUS", "1: compare_exchange_weak may fail without a reason"),
+    ("UNPICK_MAX_ROUNDS", "rounds of a loop that reads the same values before it is cut"),
+    ("UNPICK_HANG", "how long a thread may do nothing visible, such as 20s"),
+    ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
+    ("UNPICK_REPLAY", "a schedule from a report: runs that execution only"),
+    ("UNPICK_PROGRESS", "1: show progress, 0: do not"),
+];
+
+impl Config {
+    /// These settings, overridden by what `variable` knows: pass `|name| std::env::var(name).ok()`.
+    ///
+    /// # Errors
+    ///
+    /// When a variable has a value that is not understood.
+    pub fn with_environment(mut self, variable: impl Fn(&str) -> Option<String>) -> Result<Config, Error> {
+        let number = |name: &str| -> Result<Option<u64>, Error> {
+            let Some(text) = variable(name) else { return Ok(None) };
+            let parsed = text.replace('_', "").parse();
+            parsed.map(Some).map_err(|_| wrong(name, format!("`{text}` is not a whole number")))
+        };
+        let time = |name: &str| -> Result<Option<Duration>, Error> {
+            let Some(text) = variable(name) else { return Ok(None) };
+            let parsed = parse_duration(&text);
+            parsed
+                .map(Some)
+                .ok_or_else(|| wrong(name, format!("`{text}` is not a time such as 500ms, 30s or 5m")))
+        };
+        let switch = |name: &str| -> Result<Option<bool>, Error> {
+            match variable(name).as_deref() {
+                None | Some("") => Ok(None),
+                Some("1" | "true" | "yes") => Ok(Some(true)),
+                Some("0" | "false" | "no") => Ok(Some(false)),
+                Some(other) => Err(wrong(name, format!("`{other}` is neither 1 nor 0"))),
+            }
+        };
+        if let Some(model) = variable("UNPICK_MODEL") {
+            self.model = model;
+        }
+        if let Some(count) = number("UNPICK_MAX_EVENTS")? {
+            self.max_events = count as usize;
+        }
+        if let Some(count) = number("UNPICK_MAX_EXECUTIONS")? {
+            self.max_executions = Some(count);
+        }
+        if let Some(limit) = time("UNPICK_TIME")? {
+            self.time_limit = Some(limit);
+        }
+        if let Some(bytes) = number("UNPICK_STACK_SIZE")? {
+            self.stack_size = bytes as usize;
+        }
+        if let Some(on) = switch("UNPICK_SPURIOUS")? {
+            self.spurious_failures = on;
+        }
+        if let Some(rounds) = number("UNPICK_MAX_ROUNDS")? {
+            self.max_rounds = rounds as usize;
+        }
+        if let Some(limit) = time("UNPICK_HANG")? {
+            self.hang_limit = limit;
+        }
+        self.on_inconclusive = match variable("UNPICK_INCONCLUSIVE").as_deref() {
+            None => self.on_inconclusive,
+            Some("fail") => OnInconclusive::Fail,
+            Some("pass") => OnInconclusive::Pass,
+            Some(other) => {
+                return Err(wrong("UNPICK_INCONCLUSIVE", format!("`{other}` is neither `fail` nor `pass`")));
+            }
+        };
+        if let Some(token) = variable("UNPICK_REPLAY").filter(|token| !token.is_empty()) {
+            self.replay = Some(token);
+        }
+        if let Some(on) = switch("UNPICK_PROGRESS")? {
+            self.progress = Some(on);
+        }
+        Ok(self)
+    }
+}
+
+fn wrong(name: &str, problem: String) -> Error {
+    Error::Setting { name: name.to_string(), problem }
+}
+
+/// A time such as `500ms`, `30s`, `5m` or `2h`; a bare number is in seconds.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: f64 = number.trim().parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)?;
+    let seconds = match unit.trim() {
+        "ms" => number / 1000.0,
+        "" | "s" => number,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, value: &str) -> Result<Config, Error> {
+        Config::default().with_environment(|asked| (asked == name).then(|| value.to_string()))
+    }
+
+    #[test]
+    fn the_environment_overrides_settings() {
+        assert_eq!(read("UNPICK_MODEL", "sc").map(|c| c.model), Ok(String::from("sc")));
+        assert_eq!(read("UNPICK_TIME", "1.5m").map(|c| c.time_limit), Ok(Some(Duration::from_secs(90))));
+        assert_eq!(read("UNPICK_MAX_EXECUTIONS", "10_000").map(|c| c.max_executions), Ok(Some(10_000)));
+        assert_eq!(read("UNPICK_SPURIOUS", "1").map(|c| c.spurious_failures), Ok(true));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_an_error() {
+        for (name, value) in [
+            ("UNPICK_TIME", "soon"),
+            ("UNPICK_MAX_EVENTS", "-1"),
+            ("UNPICK_SPURIOUS", "maybe"),
+            ("UNPICK_INCONCLUSIVE", "shrug"),
+        ] {
+            let error = read(name, value).map(|_| ()).expect_err(name);
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What a whole check says.
+
+use std::fmt;
+use std::time::Duration;
+
+use unpick_core::trace::Finding;
+
+/// Counters of a check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Executions in which all threads ended.
+    pub executions: u64,
+    /// Executions in which a thread could never go on, for a reason that is no violation.
+    pub blocked: u64,
+    /// Events, replayed ones included.
+    pub events: u64,
+    /// CPU time.
+    pub cpu: Duration,
+}
+
+impl Statistics {
+    /// The counters of an exploration.
+    pub fn new(stats: &unpick_core::stats::Stats, cpu: Duration) -> Statistics {
+        Statistics {
+            executions: stats.complete + stats.violated + stats.cut,
+            blocked: stats.blocked,
+            events: stats.events(),
+            cpu,
+        }
+    }
+}
+
+/// What a verdict rests on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Counters.
+    pub statistics: Statistics,
+    /// Name of the memory model.
+    pub model: String,
+    /// Name of the strategy.
+    pub strategy: String,
+    /// What was assumed, a sentence each: the memory model's limits, and every bound that was met.
+    pub assumptions: Vec<String>,
+}
+
+impl Summary {
+    /// A summary of its parts.
+    pub fn new(statistics: Statistics, model: &str, strategy: &str, assumptions: Vec<String>) -> Summary {
+        Summary { statistics, model: model.to_string(), strategy: strategy.to_string(), assumptions }
+    }
+}
+
+/// Why a check proved nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// All executions that were allowed were used.
+    Executions,
+    /// The time was up.
+    Time,
+    /// Some executions were cut at the limit on events, first at this place.
+    Events(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Executions => f.write_str("the limit on executions was reached"),
+            Reason::Time => f.write_str("the time was up"),
+            Reason::Events(place) => write!(f, "executions were cut at the limit on events, at {place}"),
+        }
+    }
+}
+
+/// A violation, with the report that tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Violated {
+    /// What happened.
+    pub finding: Finding,
+    /// What was explored until then.
+    pub summary: Summary,
+}
+
+impl Violated {
+    /// A violation and what led to it.
+    pub fn new(finding: Finding, summary: Summary) -> Violated {
+        Violated { finding, summary }
+    }
+}
+
+/// What a check says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// No execution breaks a property: all were explored, within the bounds of the summary.
+    Holds(Summary),
+    /// An execution breaks a property.
+    Violated(Box<Violated>),
+    /// No violation was found, but not everything was explored.
+    Inconclusive(Reason, Summary),
+}
+
+impl Verdict {
+    /// What the verdict rests on.
+    pub fn summary(&self) -> &Summary {
+        match self {
+            Verdict::Holds(summary) | Verdict::Inconclusive(_, summary) => summary,
+            Verdict::Violated(violated) => &violated.summary,
+        }
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> Statistics {
+        self.summary().statistics
+    }
+
+    /// What was assumed, a sentence each.
+    pub fn assumptions(&self) -> &[String] {
+        &self.summary().assumptions
+    }
+
+    /// Whether everything was explored and no property broken.
+    pub fn holds(&self) -> bool {
+        matches!(self, Verdict::Holds(_))
+    }
+
+    /// The violation, if there is one.
+    pub fn violation(&self) -> Option<&Finding> {
+        match self {
+            Verdict::Violated(violated) => Some(&violated.finding),
+            _ => None,
+        }
+    }
+}
+
+/// One line.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let summary = self.summary();
+        match self {
+            Verdict::Holds(_) => f.write_str("holds")?,
+            Verdict::Violated(violated) => write!(f, "violated: {}", violated.finding.title)?,
+            Verdict::Inconclusive(reason, _) => write!(f, "inconclusive: no violation, but {reason}")?,
+        }
+        let Statistics { executions, blocked, .. } = summary.statistics;
+        write!(f, " ({} and {}: {executions} executions", summary.model, summary.strategy)?;
+        if blocked > 0 {
+            write!(f, ", {blocked} blocked")?;
+        }
+        f.write_str(")")?;
+        for assumption in &summary.assumptions {
+            write!(f, "; {assumption}")?;
+        }
+        Ok(())
+    }
+}

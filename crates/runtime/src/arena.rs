@@ -1,0 +1,229 @@
+//! Memory of the program under test: one bump arena per thread, behind the global allocator.
+//!
+//! What a checked thread allocates comes from its own arena, at addresses that depend only on
+//! what the thread has done, and nothing is used twice within an execution. The next execution
+//! starts with empty arenas, so a thread that is abandoned half way needs no unwinding.
+//!
+//! A block stays with its owner: memory from the system heap is resized and freed there, even
+//! when a checked thread asks. Arenas are never unmapped, since the standard library may keep a
+//! buffer that was born in one; they are handed on to later checks.
+//!
+//! Each arena also notes after how many events of its thread a block was allocated, which tells
+//! whether another thread may know of the block's contents.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Address space per thread.
+const ARENA_BYTES: usize = 64 << 20;
+/// Address space for the notes of one arena.
+const NOTES: usize = 1 << 20;
+/// How many arenas the process can have at a time; later threads use the system heap.
+const MAX_ARENAS: usize = 1024;
+
+static REGION: AtomicUsize = AtomicUsize::new(0);
+static FREE: Mutex<Option<Vec<usize>>> = Mutex::new(None);
+
+thread_local! {
+    static ACTIVE: Cell<*mut Arena> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// The memory of one thread.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    base: usize,
+    used: usize,
+    slot: usize,
+    /// Pairs of an offset in units of 16 bytes and a position.
+    notes: *mut (u32, u32),
+    noted: usize,
+    /// Events of the thread so far.
+    pub(crate) position: u32,
+}
+
+/// A block's thread and time of birth are known from its address: see [`Arena::birth`].
+impl Arena {
+    /// A free arena, or none when all address space is taken.
+    pub(crate) fn take() -> Option<Box<Arena>> {
+        let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let slots = free.get_or_insert_with(reserve);
+        let slot = slots.pop()?;
+        drop(free);
+        let notes = map(NOTES * size_of::<(u32, u32)>())?;
+        let base = REGION.load(Ordering::Relaxed) + slot * ARENA_BYTES;
+        Some(Box::new(Arena { base, used: 0, slot, notes: notes as *mut _, noted: 0, position: 0 }))
+    }
+
+    /// Forgets all blocks.
+    #[inline(always)]
+    pub(crate) fn reset(&mut self) {
+        self.used = 0;
+        self.noted = 0;
+        self.position = 0;
+    }
+
+    /// Whether the address is in this arena.
+    #[inline(always)]
+    pub(crate) fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(self.base) < ARENA_BYTES
+    }
+
+    /// After how many events of its thread the block with this address was allocated.
+    pub(crate) fn birth(&self, address: usize) -> Option<u32> {
+        let unit = ((address - self.base) / 16) as u32;
+        // SAFETY: the first `noted` entries are initialised and stay mapped while `self` lives.
+        let notes = unsafe { std::slice::from_raw_parts(self.notes, self.noted) };
+        let after = notes.partition_point(|&(start, _)| start <= unit);
+        notes.get(after.checked_sub(1)?).map(|&(_, position)| position)
+    }
+
+    /// A hash of all bytes in use.
+    pub(crate) fn fingerprint(&self, seed: u64) -> u64 {
+        // SAFETY: the first `used` bytes of the arena are mapped and no thread runs meanwhile.
+        let bytes = unsafe { std::slice::from_raw_parts(self.base as *const u8, self.used) };
+        crate::spin::hash(bytes, seed)
+    }
+
+    #[inline(always)]
+    fn allocate(&mut self, layout: Layout) -> *mut u8 {
+        let align = layout.align().max(16);
+        let start = (self.base + self.used).next_multiple_of(align) - self.base;
+        let end = start + layout.size();
+        if end > ARENA_BYTES {
+            return std::ptr::null_mut();
+        }
+        self.used = end;
+        if self.noted < NOTES {
+            // SAFETY: `noted` is below the number of entries that were mapped.
+            unsafe { self.notes.add(self.noted).write(((start / 16) as u32, self.position)) };
+            self.noted += 1;
+        }
+        (self.base + start) as *mut u8
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: mapped with this size by `take`, and used by nobody else.
+        unsafe { libc::munmap(self.notes.cast(), NOTES * size_of::<(u32, u32)>()) };
+        let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        free.get_or_insert_with(Vec::new).push(self.slot);
+    }
+}
+
+fn map(bytes: usize) -> Option<usize> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a fresh anonymous mapping; nothing is replaced.
+    let start =
+        unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    (start != libc::MAP_FAILED).then_some(start as usize)
+}
+
+/// Reserves address space for all arenas; fewer where the machine grants less.
+fn reserve() -> Vec<usize> {
+    let mut count = MAX_ARENAS;
+    while count > 0 {
+        if let Some(start) = map(count * ARENA_BYTES) {
+            REGION.store(start, Ordering::Relaxed);
+            return (0..count).rev().collect();
+        }
+        count /= 2;
+    }
+    Vec::new()
+}
+
+/// Whether the address belongs to any arena.
+#[inline(always)]
+fn is_ours(address: usize) -> bool {
+    let region = REGION.load(Ordering::Relaxed);
+    region != 0 && address.wrapping_sub(region) < MAX_ARENAS * ARENA_BYTES
+}
+
+/// Makes this OS thread allocate from an arena, or from the system heap; returns what it did
+/// before.
+#[inline(always)]
+pub(crate) fn enter(arena: *mut Arena) -> *mut Arena {
+    ACTIVE.replace(arena)
+}
+
+/// A global allocator under which checked threads have memory of their own.
+///
+/// `unpick` installs it by default. A program with an allocator of its own wraps that one:
+///
+/// ```
+/// use std::alloc::System;
+/// use unpick_runtime::Allocator;
+///
+/// static ALLOCATOR: Allocator<System> = Allocator::new(System);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allocator<A = System> {
+    outside: A,
+}
+
+impl<A> Allocator<A> {
+    /// An allocator that uses `outside` for everything but checked threads.
+    pub const fn new(outside: A) -> Allocator<A> {
+        Allocator { outside }
+    }
+}
+
+// SAFETY: blocks come from an arena, where no two overlap before the arena is reset, or from
+// `outside`; each goes back to where it came from, which its address tells.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let arena = ACTIVE.get();
+        if !arena.is_null() {
+            // SAFETY: `enter` is given arenas that outlive their use, by the one OS thread that
+            // uses them.
+            let block = unsafe { (*arena).allocate(layout) };
+            if !block.is_null() {
+                return block;
+            }
+        }
+        // SAFETY: as the caller promises.
+        unsafe { self.outside.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if ACTIVE.get().is_null() {
+            // SAFETY: as the caller promises.
+            return unsafe { self.outside.alloc_zeroed(layout) };
+        }
+        // SAFETY: as the caller promises; a block that is not null has `size` bytes.
+        unsafe {
+            let block = self.alloc(layout);
+            if !block.is_null() {
+                block.write_bytes(0, layout.size());
+            }
+            block
+        }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if !is_ours(block as usize) {
+            // SAFETY: not ours, so it came from `outside`.
+            unsafe { self.outside.dealloc(block, layout) }
+        }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if !is_ours(block as usize) {
+            // SAFETY: not ours, so it came from `outside`.
+            return unsafe { self.outside.realloc(block, layout, size) };
+        }
+        // SAFETY: the caller promises a valid size; old and new block do not overlap.
+        unsafe {
+            let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            if !new.is_null() {
+                new.copy_from_nonoverlapping(block, layout.size().min(size));
+            }
+            new
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The one thread-local of the tool: which session this OS thread works for, and which thread of
+//! the program it is running. User code calls `load()` with no context; this is the context.
+
+use std::cell::Cell;
+
+use unpick_core::op::ThreadId;
+
+use crate::session::Session;
+
+/// What an OS thread is doing.
+pub(crate) struct Current {
+    /// The session, or null outside a check.
+    pub(crate) session: Cell<*mut Session>,
+    /// The thread of the program that is running.
+    pub(crate) thread: Cell<u32>,
+    /// Whether ops take the slow path, where loops are watched.
+    pub(crate) watched: Cell<bool>,
+}
+
+const ENGINE: u32 = u32::MAX;
+
+thread_local! {
+    static CURRENT: Current = const {
+        Current {
+            session: Cell::new(std::ptr::null_mut()),
+            thread: Cell::new(ENGINE),
+            watched: Cell::new(false),
+        }
+    };
+}
+
+/// The session and thread of the caller, if it is a thread of a program under test.
+#[inline(always)]
+pub(crate) fn get() -> Option<(*mut Session, ThreadId)> {
+    CURRENT.with(|current| {
+        let thread = current.thread.get();
+        (thread != ENGINE).then(|| (current.session.get(), ThreadId(thread)))
+    })
+}
+
+/// Whether ops take the slow path.
+#[inline(always)]
+pub(crate) fn is_watched() -> bool {
+    CURRENT.with(|current| current.watched.get())
+}
+
+/// Chooses the path that ops take.
+pub(crate) fn watch(watched: bool) {
+    CURRENT.with(|current| current.watched.set(watched));
+}
+
+/// Says which thread of the program runs from now on; `None`: the engine.
+#[inline(always)]
+pub(crate) fn set(session: *mut Session, thread: Option<ThreadId>) {
+    CURRENT.with(|current| {
+        current.session.set(session);
+        current.thread.set(thread.map_or(ENGINE, |thread| thread.0));
+    });
+}

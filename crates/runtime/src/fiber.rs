@@ -1,0 +1,104 @@
+//! Pooled coroutines: one per thread of the program, each on a stack of its own, each good for
+//! any number of executions.
+
+use corosensei::stack::{DefaultStack, Stack};
+use corosensei::{Coroutine, Yielder};
+use unpick_core::error::Error;
+use unpick_core::op::ThreadId;
+
+use crate::session::Session;
+
+type Routine = Coroutine<(), (), (), DefaultStack>;
+
+/// A coroutine that runs one thread of the program.
+pub(crate) struct Fiber {
+    routine: Option<Routine>,
+    thread: ThreadId,
+    session: *mut Session,
+    yielder: *const Yielder<(), ()>,
+    /// Top of the stack.
+    base: usize,
+    /// Bottom of the stack; below is the guard page.
+    limit: usize,
+    /// Whether the thread is in the middle of its work.
+    pub(crate) busy: bool,
+}
+
+impl Fiber {
+    /// A fiber for a thread. `session` must outlive it and not move.
+    pub(crate) fn new(thread: ThreadId, session: *mut Session, stack_size: usize) -> Result<Fiber, Error> {
+        let stack = DefaultStack::new(stack_size).map_err(|error| Error::Machine {
+            problem: format!(
+                "no memory for the stack of {thread}: {error}; use fewer threads or a smaller stack size"
+            ),
+        })?;
+        let (base, limit) = (stack.base().get(), stack.limit().get());
+        let yielder = std::ptr::null();
+        let mut fiber = Fiber { routine: None, thread, session, yielder, base, limit, busy: false };
+        fiber.start(stack);
+        Ok(fiber)
+    }
+
+    fn start(&mut self, stack: DefaultStack) {
+        let (session, thread) = (self.session, self.thread);
+        self.routine = Some(Coroutine::with_stack(stack, move |yielder, ()| {
+            crate::session::work(session, thread, yielder);
+        }));
+    }
+
+    /// Remembers how to leave the coroutine.
+    pub(crate) fn set_yielder(&mut self, yielder: *const Yielder<(), ()>) {
+        self.yielder = yielder;
+    }
+
+    /// How to leave the coroutine.
+    pub(crate) fn yielder(&self) -> *const Yielder<(), ()> {
+        self.yielder
+    }
+
+    /// Top of the stack.
+    pub(crate) fn base(&self) -> usize {
+        self.base
+    }
+
+    /// Whether the address is in the guard page or just below the stack.
+    pub(crate) fn guards(&self, address: usize) -> bool {
+        address < self.limit && address >= self.limit.saturating_sub(64 * 1024)
+    }
+
+    /// The coroutine, to resume it.
+    #[inline(always)]
+    pub(crate) fn routine(&mut self) -> *mut Routine {
+        self.routine.as_mut().map_or(std::ptr::null_mut(), |routine| routine as *mut Routine)
+    }
+
+    /// Drops what the thread was doing, without running any of its destructors.
+    pub(crate) fn abandon(&mut self) {
+        self.busy = false;
+        if let Some(mut routine) = self.routine.take() {
+            if routine.started() && !routine.done() {
+                // SAFETY: nothing on the abandoned stack is used again: its heap blocks go with the
+                // arenas, or are leaked.
+                unsafe { routine.force_reset() };
+            }
+            if routine.done() {
+                let stack = routine.into_stack();
+                self.start(stack);
+            } else {
+                self.routine = Some(routine);
+            }
+        }
+    }
+}
+
+impl Drop for Fiber {
+    fn drop(&mut self) {
+        if let Some(routine) = &mut self.routine
+            && routine.started()
+            && !routine.done()
+        {
+            // SAFETY: as in `abandon`.
+            unsafe { routine.force_reset() };
+        }
+    }
+}

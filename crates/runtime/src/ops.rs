@@ -1,0 +1,478 @@
+//! What the library asks for on behalf of user code: every op of a thread under test.
+//!
+//! All functions here run on the fiber of the calling thread. Engine code allocates from the
+//! system heap; the arena is put aside for as long as it runs.
+
+use corosensei::Yielder;
+use unpick_core::event::{Event, EventId};
+use unpick_core::op::{Kind, Mode, Op, Site, ThreadId, Value};
+use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
+
+use crate::arena::{self, Arena};
+use crate::current;
+use crate::session::{Job, Known, Session};
+use crate::spin::{self, Ghost};
+use crate::statics;
+use crate::tag::Tag;
+use unpick_core::error::Error;
+
+/// What the runtime must know of an object to give it a location or a cell.
+#[derive(Clone, Copy, Debug)]
+pub struct Object<'a> {
+    /// The tag inside the object.
+    pub tag: &'a Tag,
+    /// Name of the type.
+    pub kind: &'static str,
+    /// Start and size of contents that change in memory, besides what the engine keeps.
+    pub contents: (*mut u8, usize),
+}
+
+impl<'a> Object<'a> {
+    /// An object whose value the engine keeps.
+    #[inline(always)]
+    pub fn new(tag: &'a Tag, kind: &'static str) -> Object<'a> {
+        Object { tag, kind, contents: (std::ptr::null_mut(), 0) }
+    }
+}
+
+/// A request, as it goes through the path on which loops are watched.
+pub(crate) struct Request<'a> {
+    object: Object<'a>,
+    init: Value,
+    op: Op,
+}
+
+/// Whether the caller is a thread of a program under test.
+#[inline(always)]
+pub fn in_check() -> bool {
+    current::get().is_some()
+}
+
+/// Takes an op on an object whose value was `init` when it was made.
+///
+/// # Panics
+///
+/// Outside a check.
+#[inline(always)]
+pub fn on_object(object: Object<'_>, init: Value, op: Op) -> Value {
+    let request = Request { object, init, op };
+    if current::is_watched() { crate::registers::watched(&request) } else { take(&request, 0) }
+}
+
+/// The common path. `stack` is where the live stack of user code ends, or 0 if nobody looks.
+#[inline(never)]
+pub(crate) fn take(request: &Request<'_>, stack: usize) -> Value {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    let mut op = request.op;
+    let value = loop {
+        // SAFETY: the session outlives its fibers; no other reference to it is in use while a
+        // fiber runs, and this one ends before the fiber is left.
+        let s = unsafe { &mut *session };
+        let tag = request.object.tag;
+        if tag.stamp() == s.stamp() {
+            op.addr = unpick_core::op::Addr(tag.number());
+        } else if !s.bind(thread, request, &mut op) {
+            leave(session, thread);
+            continue;
+        }
+        let fresh = s.execution.is_fresh(thread);
+        if stack != 0 || (fresh && op.kind == Kind::Read) {
+            match s.watch(thread, &op, fresh, stack) {
+                Watch::Go => {}
+                Watch::Answer(value) => {
+                    arena::enter(arena);
+                    return value;
+                }
+                Watch::Stop => leave_for_good(session, thread),
+            }
+        }
+        s.pulse.at(op.site);
+        if let Some(value) = s.execution.op(thread, &op) {
+            if fresh {
+                s.check_published(thread, &op);
+                if s.execution.is_stopped() {
+                    leave_for_good(session, thread);
+                }
+            }
+            break value;
+        }
+        leave(session, thread);
+    };
+    advance(arena);
+    value
+}
+
+/// Takes an op that concerns no object.
+fn other(op: &Op) -> Value {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    if current::is_watched() {
+        // SAFETY: as in `take`.
+        let s = unsafe { &mut *session };
+        s.note(thread, op.site);
+        match s.ghost(thread, op, None) {
+            Watch::Go => {}
+            Watch::Answer(value) => {
+                arena::enter(arena);
+                return value;
+            }
+            Watch::Stop => leave_for_good(session, thread),
+        }
+    }
+    let value = loop {
+        // SAFETY: as in `take`.
+        let s = unsafe { &mut *session };
+        s.pulse.at(op.site);
+        if let Some(value) = s.execution.op(thread, op) {
+            break value;
+        }
+        leave(session, thread);
+    };
+    advance(arena);
+    value
+}
+
+/// Goes back to user code after an op.
+#[inline(always)]
+fn advance(arena: *mut Arena) {
+    if !arena.is_null() {
+        // SAFETY: the arena of the running thread, which nothing else refers to.
+        unsafe { (*arena).position += 1 };
+    }
+    arena::enter(arena);
+}
+
+/// A fence.
+pub fn fence(mode: Mode, site: Site) {
+    other(&Op::fence(mode, site));
+}
+
+/// A number below `bound`.
+pub fn choose(bound: Value, site: Site) -> Value {
+    other(&Op::choice(bound, site))
+}
+
+/// Starts a thread.
+pub fn spawn(job: Box<dyn FnOnce()>, site: Site) -> ThreadId {
+    let thread = ThreadId(other(&Op::spawn(site)) as u32);
+    let (session, _) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    unsafe { (*session).hire(thread, job) };
+    arena::enter(arena);
+    thread
+}
+
+/// Waits for a thread to end.
+pub fn join(thread: ThreadId, site: Site) {
+    other(&Op::join(thread, site));
+}
+
+/// The end of a thread.
+pub(crate) fn finish() {
+    other(&Op::finish());
+}
+
+/// Whether the last op of the caller was a weak exchange that failed without a reason.
+pub fn failed_spuriously() -> bool {
+    let (session, thread) = context();
+    // SAFETY: as in `take`.
+    let execution = unsafe { &(*session).execution };
+    let last = EventId::new(thread, execution.position(thread) as usize - 1);
+    execution.graph().event(last).has(Event::SPURIOUS)
+}
+
+/// Stops the thread for ever: the execution is not of interest.
+pub fn assume_failed(site: Site) -> ! {
+    stop(Wait::Assume, site)
+}
+
+/// How many events the caller has had.
+pub fn position() -> u32 {
+    let (session, thread) = context();
+    // SAFETY: as in `take`.
+    unsafe { (*session).execution.position(thread) }
+}
+
+/// Stops the thread for ever, as one that waits for what its reads since `from` depend on.
+pub fn wait_for_change(from: u32, site: Site) -> ! {
+    stop(Wait::Spin { from }, site)
+}
+
+fn stop(wait: Wait, site: Site) -> ! {
+    let (session, thread) = context();
+    arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    let point = Point { thread, index: s.execution.position(thread), site };
+    s.note(thread, site);
+    s.execution.block(thread, Waiter { point, wait });
+    leave_for_good(session, thread)
+}
+
+/// Adds a remark to the report of a failing execution.
+pub fn label(text: &dyn Fn() -> String, site: Site) {
+    let Some((session, thread)) = current::get() else { return };
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    if let Some(recorder) = &mut s.recorder {
+        let arena = arena::enter(std::ptr::null_mut());
+        recorder.label(thread, s.execution.position(thread), text(), site);
+        arena::enter(arena);
+    }
+}
+
+/// A plain access to an object.
+#[inline(never)]
+pub fn access(object: Object<'_>, writes: bool, site: Site) {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    let stamp = s.stamp();
+    if object.tag.stamp() != stamp {
+        if !s.admit(&object, site) {
+            leave_for_good(session, thread);
+        }
+        object.tag.set(stamp, s.cells.add());
+        s.known_cells.push(known(s, &object));
+    }
+    let number = object.tag.number();
+    let point = Point { thread, index: s.execution.position(thread), site };
+    s.note(thread, site);
+    let Known { kind, birth } = s.known_cells[number as usize];
+    let view = s.execution.view(thread);
+    let unborn = birth.filter(|&(creator, at)| creator != thread && view[creator.index()] <= at);
+    let violation = if let Some(accesses) = s.cells.access(number, point, writes, view) {
+        Some(violation::Kind::Race { accesses, object: kind.to_string() })
+    } else {
+        unborn.map(|(creator, _)| violation::Kind::Unpublished {
+            access: Access { point, writes, atomic: false },
+            creator,
+            object: kind.to_string(),
+        })
+    };
+    if let Some(kind) = violation {
+        s.execution.fail(Violation { kind, point });
+        leave_for_good(session, thread);
+    }
+    arena::enter(arena);
+}
+
+/// What to do about an op on the watched path.
+pub(crate) enum Watch {
+    /// Take it.
+    Go,
+    /// The iteration is being repeated, and this is the answer.
+    Answer(Value),
+    /// The thread does not go on in this run.
+    Stop,
+}
+
+impl Session {
+    /// Gives an object its location; `false` when the thread must stop and try again.
+    #[cold]
+    #[inline(never)]
+    fn bind(&mut self, thread: ThreadId, request: &Request<'_>, op: &mut Op) -> bool {
+        if !self.admit(&request.object, op.site) {
+            return false;
+        }
+        let Some(addr) = self.execution.bind(thread, request.init, op.kind == Kind::Read) else {
+            return false;
+        };
+        let known = known(self, &request.object);
+        if addr.index() >= self.known.len() {
+            self.known.resize(addr.index() + 1, Known { kind: "", birth: None });
+        }
+        self.known[addr.index()] = known;
+        request.object.tag.set(self.stamp(), addr.0);
+        op.addr = addr;
+        true
+    }
+
+    /// Whether an object that has no stamp of this run may be used in it.
+    fn admit(&mut self, object: &Object<'_>, site: Site) -> bool {
+        let address = object.tag as *const Tag as usize;
+        if object.tag.stamp() == 0 && !statics::is_static(address) {
+            return true;
+        }
+        if statics::is_static(address) {
+            let (start, size) = object.contents;
+            self.statics.save(start, size);
+            return true;
+        }
+        let site = crate::site::place(site).map_or_else(String::new, |p| format!("{}:{}", p.file, p.line));
+        let kind = if self.owns(object.tag.stamp()) { "" } else { " that another check has used" };
+        self.error = Some(Error::Outside { object: format!("the `{}`{kind}", object.kind), site });
+        self.execution.repeat();
+        false
+    }
+
+    /// Gives a thread its work.
+    fn hire(&mut self, thread: ThreadId, job: Job) {
+        if thread.index() >= self.jobs.len() {
+            self.jobs.resize_with(thread.index() + 1, || None);
+        }
+        if let Some(old) = self.jobs[thread.index()].replace(job) {
+            std::mem::forget(old);
+        }
+    }
+
+    /// Looks whether the thread is in a loop that only waits.
+    #[inline(always)]
+    fn watch(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
+        if stack != 0 {
+            self.note(thread, op.site);
+            if let done @ (Watch::Answer(_) | Watch::Stop) = self.ghost(thread, op, Some(stack)) {
+                return done;
+            }
+            if op.kind != Kind::Read {
+                return Watch::Go;
+            }
+            if self.spins.is_suspect(op.site) {
+                return self.revisit(thread, op, fresh, stack);
+            }
+        }
+        if fresh && spin::rounds(self.execution.graph(), thread, op.site) > 0 {
+            self.spins.suspect(op.site);
+            self.execution.repeat();
+            return Watch::Stop;
+        }
+        Watch::Go
+    }
+
+    /// Looks whether the state of a thread at a suspect place has come back.
+    #[cold]
+    fn revisit(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
+        let state = self.state(thread, stack);
+        let at = self.execution.position(thread);
+        let graph = self.execution.graph();
+        let from = self.spins.visit(graph, thread, op.site, state, at);
+        if !fresh {
+            return Watch::Go;
+        }
+        if let Some(from) = from {
+            let memory = self.memory();
+            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory };
+            self.spins.ghost = Some(ghost);
+            return self.ghost(thread, op, None);
+        }
+        if spin::rounds(self.execution.graph(), thread, op.site) >= self.limits.max_rounds {
+            if !self.cut_loops.contains(&op.site) {
+                self.cut_loops.push(op.site);
+            }
+            let point = Point { thread, index: at, site: op.site };
+            self.execution.block(thread, Waiter { point, wait: Wait::Bound });
+            return Watch::Stop;
+        }
+        Watch::Go
+    }
+
+    /// Answers an op of an iteration that is being repeated.
+    fn ghost(&mut self, thread: ThreadId, op: &Op, stack: Option<usize>) -> Watch {
+        let Some(mut ghost) = self.spins.ghost.filter(|ghost| ghost.thread == thread) else {
+            return Watch::Go;
+        };
+        if ghost.at == ghost.to {
+            let back = op.site == ghost.site
+                && stack.is_some_and(|stack| self.state(thread, stack) == ghost.state)
+                && self.memory() == ghost.memory;
+            if back {
+                let point = Point { thread, index: ghost.to, site: op.site };
+                self.spins.ghost = None;
+                self.execution.block(thread, Waiter { point, wait: Wait::Spin { from: ghost.from } });
+                return Watch::Stop;
+            }
+        } else {
+            let id = EventId { thread, index: ghost.at };
+            let event = self.execution.graph().event(id);
+            if spin::repeats(event, op) {
+                let value = match event.kind {
+                    Kind::Read => self.execution.graph().read_value(id),
+                    _ => event.value,
+                };
+                ghost.at += 1;
+                self.spins.ghost = Some(ghost);
+                return Watch::Answer(value);
+            }
+        }
+        self.spins.refute(ghost.site, ghost.state);
+        self.execution.repeat();
+        Watch::Stop
+    }
+
+    /// A hash of the thread's live stack and registers.
+    fn state(&self, thread: ThreadId, stack: usize) -> u64 {
+        let base = self.fibers[thread.index()].base();
+        // SAFETY: the live part of the running fiber's stack, from the saved registers up.
+        let live = unsafe { std::slice::from_raw_parts(stack as *const u8, base - stack) };
+        spin::hash(live, stack as u64)
+    }
+
+    /// A hash of the memory of all threads.
+    fn memory(&self) -> u64 {
+        if !self.is_on_arenas() {
+            return 0;
+        }
+        self.arenas.iter().flatten().fold(0, |seed, arena| arena.fingerprint(seed))
+    }
+
+    /// Keeps the call stack, if it is wanted.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, thread: ThreadId, site: Site) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(Point { thread, index: self.execution.position(thread), site });
+        }
+    }
+}
+
+/// What is known of an object from where it lies.
+fn known(session: &Session, object: &Object<'_>) -> Known {
+    let address = object.tag as *const Tag as usize;
+    let owner = session.arenas.iter().enumerate().find_map(|(t, arena)| {
+        let arena = arena.as_ref().filter(|arena| arena.contains(address))?;
+        Some((ThreadId(t as u32), arena.birth(address)?))
+    });
+    Known { kind: object.kind, birth: owner }
+}
+
+/// The session and thread of the caller.
+#[inline(always)]
+fn context() -> (*mut Session, ThreadId) {
+    current::get().expect("an operation of unpick's runtime outside a check")
+}
+
+/// Lets other threads run until this one is named again.
+#[inline(always)]
+fn leave(session: *mut Session, thread: ThreadId) {
+    // SAFETY: the yielder lives on this fiber's stack for as long as the fiber does.
+    unsafe {
+        let yielder: *const Yielder<(), ()> = (&(*session).fibers)[thread.index()].yielder();
+        (*yielder).suspend(());
+    }
+    arena::enter(std::ptr::null_mut());
+}
+
+/// Leaves the fiber, which is abandoned when the run is over.
+pub(crate) fn leave_for_good(session: *mut Session, thread: ThreadId) -> ! {
+    loop {
+        leave(session, thread);
+    }
+}
+
+/// Whether an object has a location in this run.
+pub fn is_bound(tag: &Tag) -> bool {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    unsafe { (*session).stamp() == tag.stamp() }
+}
+
+/// A fence after a SeqCst store, under models where such a store alone does not order anything.
+pub fn flush_after_store(site: Site) {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    if unsafe { (*session).execution.model().flushes_stores() } {
+        fence(Mode::SeqCst, site);
+    }
+}

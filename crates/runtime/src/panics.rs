@@ -1,0 +1,113 @@
+//! Panics of the program under test: recorded in silence, and told by the report.
+//!
+//! The panic hook is process-wide; ours is put before the one that was there, and passes on
+//! everything that does not happen in a thread under test.
+//!
+//! A panic that leaves a destructor while another panic unwinds would end the process. It is
+//! caught in the hook instead: the execution is ended there, with the violation, and the rest of
+//! the check moves to a new OS thread, since this one counts itself as panicking for ever.
+
+use std::panic::PanicHookInfo;
+use std::sync::Once;
+
+use unpick_core::op::{Site, ThreadId};
+use unpick_core::violation::{Kind, Point, Violation};
+
+use crate::{arena, current, ops};
+
+/// A panic in a thread under test.
+#[derive(Clone, Debug)]
+pub(crate) struct Panic {
+    pub(crate) point: Point,
+    pub(crate) message: String,
+    pub(crate) place: String,
+    /// Whether the program has looked at it, by joining the thread.
+    pub(crate) handled: bool,
+}
+
+impl Panic {
+    /// The violation that it is if nobody handles it.
+    pub(crate) fn violation(&self) -> Violation {
+        let kind = Kind::Panic { message: self.message.clone(), place: self.place.clone() };
+        Violation { kind, point: self.point }
+    }
+}
+
+/// Puts our hook before the one that is there; once.
+pub(crate) fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if current::get().is_some() {
+                let arena = arena::enter(std::ptr::null_mut());
+                record(info);
+                arena::enter(arena);
+            } else {
+                before(info);
+            }
+        }));
+    });
+}
+
+fn record(info: &PanicHookInfo<'_>) {
+    let Some((session, thread)) = current::get() else { return };
+    let message = info.payload_as_str().unwrap_or("a value that is no text").to_string();
+    let place = info.location().map_or_else(String::new, |l| l.to_string());
+    // SAFETY: we are on the session's OS thread, and nothing else refers to it now.
+    let session_ref = unsafe { &mut *session };
+    let index = session_ref.execution.position(thread);
+    let point = Point { thread, index, site: Site(0) };
+    let fatal = message.starts_with("panic in a destructor during cleanup")
+        || message.starts_with("panic in a function that cannot unwind");
+    if !fatal {
+        if let Some(recorder) = &mut session_ref.recorder {
+            recorder.panicked(thread);
+        }
+        session_ref.panics.push(Panic { point, message, place, handled: false });
+        return;
+    }
+    let causes: Vec<String> = session_ref
+        .panics
+        .iter()
+        .filter(|panic| panic.point.thread == thread)
+        .map(|panic| format!("`{}` at {}", panic.message, panic.place))
+        .collect();
+    let place = session_ref.panics.last().map_or(place, |panic| panic.place.clone());
+    let message = format!("a destructor panicked while another panic unwound: {}", causes.join(", then "));
+    session_ref.execution.fail(Violation { kind: Kind::Panic { message, place }, point });
+    session_ref.worn = true;
+    ops::leave_for_good(session, thread);
+}
+
+/// Ends the execution, since its main thread has panicked.
+pub(crate) fn main_panicked() {
+    let Some((session, thread)) = current::get() else { return };
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `record`.
+    let session_ref = unsafe { &mut *session };
+    if let Some(first) = session_ref.panics.first() {
+        let violation = first.violation();
+        session_ref.execution.fail(violation);
+        ops::leave_for_good(session, thread);
+    }
+    arena::enter(arena);
+}
+
+/// Says that the program has looked at the panic of a thread.
+pub fn handle(thread: ThreadId) {
+    let Some((session, _)) = current::get() else { return };
+    // SAFETY: as in `record`.
+    let session = unsafe { &mut *session };
+    for panic in session.panics.iter_mut().filter(|panic| panic.point.thread == thread) {
+        panic.handled = true;
+    }
+}
+
+/// Whether the calling thread of the program is unwinding.
+pub fn panicking() -> bool {
+    let Some((session, thread)) = current::get() else { return std::thread::panicking() };
+    // SAFETY: as in `record`.
+    let session = unsafe { &mut *session };
+    std::thread::panicking() && session.panics.iter().any(|panic| panic.point.thread == thread)
+}

@@ -1,0 +1,57 @@
+//! Signs of life, for whoever waits for a check: which thread ran last, and where.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use unpick_core::op::{Site, ThreadId};
+
+/// Counters that one OS thread writes and another reads.
+#[derive(Debug, Default)]
+pub struct Pulse {
+    beats: AtomicU64,
+    thread: AtomicU32,
+    site: AtomicU64,
+    executions: AtomicU64,
+    blocked: AtomicU64,
+}
+
+impl Pulse {
+    /// A thread is resumed.
+    #[inline(always)]
+    pub(crate) fn beat(&self, thread: ThreadId) {
+        self.beats.store(self.beats.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.thread.store(thread.0, Ordering::Relaxed);
+    }
+
+    /// An op is taken.
+    #[inline(always)]
+    pub(crate) fn at(&self, site: Site) {
+        self.beats.store(self.beats.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.site.store(site.0, Ordering::Relaxed);
+    }
+
+    /// An execution has ended.
+    pub(crate) fn count(&self, executions: u64, blocked: u64) {
+        self.executions.store(executions, Ordering::Relaxed);
+        self.blocked.store(blocked, Ordering::Relaxed);
+    }
+
+    /// A number that changes as long as something happens.
+    pub fn beats(&self) -> u64 {
+        self.beats.load(Ordering::Relaxed)
+    }
+
+    /// The thread that ran last.
+    pub fn thread(&self) -> ThreadId {
+        ThreadId(self.thread.load(Ordering::Relaxed))
+    }
+
+    /// The place of the last op.
+    pub fn site(&self) -> Site {
+        Site(self.site.load(Ordering::Relaxed))
+    }
+
+    /// Executions so far, and how many of them were blocked.
+    pub fn executions(&self) -> (u64, u64) {
+        (self.executions.load(Ordering::Relaxed), self.blocked.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,80 @@
+//! What is kept of an execution that is run once more to be told about.
+
+use unpick_core::op::{Site, ThreadId};
+use unpick_core::trace::Place;
+use unpick_core::violation::Point;
+
+/// A remark of the program.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// The thread.
+    pub thread: ThreadId,
+    /// How many events it had.
+    pub index: u32,
+    /// The remark.
+    pub text: String,
+    /// Where.
+    pub site: Site,
+}
+
+/// Function names and places, innermost first.
+pub type Frames = Vec<(String, Option<Place>)>;
+
+/// Labels, and call stacks at wanted points.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    wanted: Vec<Point>,
+    /// The labels.
+    pub labels: Vec<Label>,
+    /// The stacks at those wanted points that were reached.
+    pub stacks: Vec<(Point, Frames)>,
+    /// The stack of the first panic.
+    pub panic: Option<(ThreadId, Frames)>,
+}
+
+impl Recorder {
+    /// A recorder that keeps the stacks at some points.
+    pub fn new(wanted: Vec<Point>) -> Recorder {
+        Recorder { wanted, ..Recorder::default() }
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.labels.clear();
+        self.stacks.clear();
+        self.panic = None;
+    }
+
+    pub(crate) fn label(&mut self, thread: ThreadId, index: u32, text: String, site: Site) {
+        self.labels.push(Label { thread, index, text, site });
+    }
+
+    pub(crate) fn note(&mut self, point: Point) {
+        if self.wanted.contains(&point) && !self.stacks.iter().any(|(known, _)| *known == point) {
+            self.stacks.push((point, frames()));
+        }
+    }
+
+    pub(crate) fn panicked(&mut self, thread: ThreadId) {
+        if self.panic.is_none() {
+            self.panic = Some((thread, frames()));
+        }
+    }
+}
+
+/// The call stack of the caller.
+fn frames() -> Frames {
+    let mut frames = Frames::new();
+    backtrace::trace(|frame| {
+        backtrace::resolve_frame(frame, |symbol| {
+            let name = symbol.name().map_or_else(|| String::from("?"), |name| format!("{name:#}"));
+            let place = symbol.filename().zip(symbol.lineno()).map(|(file, line)| Place {
+                file: file.display().to_string(),
+                line,
+                column: symbol.colno().unwrap_or(1),
+            });
+            frames.push((name, place));
+        });
+        frames.len() < 200
+    });
+    frames
+}

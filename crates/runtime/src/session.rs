@@ -1,0 +1,320 @@
+//! A session: one check in progress, with its engine, its fibers and its memory.
+//!
+//! The scheduler loop runs on the worker's own stack and resumes fibers; ops run on the fibers
+//! themselves, against the passive execution, and switch back only when another thread must run.
+//! Fibers reach the session through a raw pointer, and no reference to it is held across a switch.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use corosensei::{CoroutineResult, Yielder};
+use unpick_checkers::race::Cells;
+use unpick_checkers::{race, stuck};
+use unpick_core::error::Error;
+use unpick_core::execution::{Divergence, Execution, Outcome};
+use unpick_core::op::{Op, Site, ThreadId};
+use unpick_core::violation::{Access, Kind, Point, Violation};
+
+use crate::arena::{self, Arena};
+use crate::current;
+use crate::fiber::Fiber;
+use crate::panics::Panic;
+use crate::pulse::Pulse;
+use crate::record::Recorder;
+use crate::site;
+use crate::spin::Spins;
+use crate::statics::Statics;
+
+/// The program under test: called once per execution.
+pub type Program = Arc<dyn Fn() + Send + Sync>;
+
+/// What a spawned thread has to do.
+pub(crate) type Job = Box<dyn FnOnce()>;
+
+/// Limits that the runtime keeps.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of stack for each thread.
+    pub stack_size: usize,
+    /// How often a loop may read the same write at the same place before it is cut.
+    pub max_rounds: usize,
+}
+
+/// What is known of an object that has a location or a cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// Name of its type.
+    pub(crate) kind: &'static str,
+    /// Thread and number of events at which the memory it lives in was allocated.
+    pub(crate) birth: Option<(ThreadId, u32)>,
+}
+
+/// A check in progress.
+pub(crate) struct Session {
+    pub(crate) execution: Execution,
+    pub(crate) fibers: Vec<Fiber>,
+    pub(crate) jobs: Vec<Option<Job>>,
+    pub(crate) arenas: Vec<Option<Box<Arena>>>,
+    pub(crate) cells: Cells,
+    pub(crate) known_cells: Vec<Known>,
+    pub(crate) known: Vec<Known>,
+    pub(crate) statics: Statics,
+    pub(crate) panics: Vec<Panic>,
+    pub(crate) spins: Spins,
+    pub(crate) error: Option<Error>,
+    pub(crate) recorder: Option<Recorder>,
+    pub(crate) pulse: Arc<Pulse>,
+    pub(crate) limits: Limits,
+    /// Places where a loop was cut.
+    pub(crate) cut_loops: Vec<Site>,
+    /// Whether this OS thread can no longer be trusted with panics.
+    pub(crate) worn: bool,
+    stamp: u64,
+    id: u64,
+    program: Program,
+    on_arenas: bool,
+}
+
+impl Session {
+    /// A session that has not started.
+    pub(crate) fn new(
+        execution: Execution,
+        program: Program,
+        limits: Limits,
+        pulse: Arc<Pulse>,
+    ) -> Box<Session> {
+        Box::new(Session {
+            execution,
+            fibers: Vec::new(),
+            jobs: Vec::new(),
+            arenas: Vec::new(),
+            cells: Cells::new(),
+            known_cells: Vec::new(),
+            known: Vec::new(),
+            statics: Statics::default(),
+            panics: Vec::new(),
+            spins: Spins::default(),
+            error: None,
+            recorder: None,
+            pulse,
+            limits,
+            cut_loops: Vec::new(),
+            worn: false,
+            stamp: 0,
+            id: crate::tag::new_session(),
+            program,
+            on_arenas: false,
+        })
+    }
+
+    /// Replaces the execution: what follows starts from nothing.
+    pub(crate) fn restart(&mut self, execution: Execution) -> Execution {
+        std::mem::replace(&mut self.execution, execution)
+    }
+
+    /// Lets threads allocate from arenas, or not.
+    pub(crate) fn use_arenas(&mut self, on_arenas: bool) {
+        self.on_arenas = on_arenas;
+        self.execution.set_stable_addresses(on_arenas);
+    }
+
+    /// Whether threads allocate from arenas.
+    pub(crate) fn is_on_arenas(&self) -> bool {
+        self.on_arenas
+    }
+
+    /// The stamp of the current run.
+    #[inline(always)]
+    pub(crate) fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
+    /// Whether a stamp is of this session.
+    pub(crate) fn owns(&self, stamp: u64) -> bool {
+        crate::tag::session_of(stamp) == self.id
+    }
+
+    /// The memory of a thread, or null.
+    #[inline(always)]
+    pub(crate) fn arena(&mut self, thread: ThreadId) -> *mut Arena {
+        match self.arenas.get_mut(thread.index()) {
+            Some(Some(arena)) if self.on_arenas => &mut **arena,
+            _ => std::ptr::null_mut(),
+        }
+    }
+
+    fn begin(&mut self) {
+        self.execution.begin();
+        self.stamp = crate::tag::stamp(self.id, self.execution.number());
+        self.cells.clear();
+        self.known_cells.clear();
+        self.known.clear();
+        self.panics.clear();
+        self.spins.begin();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin();
+        }
+        for arena in self.arenas.iter_mut().flatten() {
+            arena.reset();
+        }
+        current::watch(self.spins.any_suspects() || self.recorder.is_some());
+    }
+
+    /// Makes the fiber and the memory of a thread, if it has none yet.
+    #[inline(never)]
+    #[cold]
+    fn equip(&mut self, thread: ThreadId) -> Result<(), Error> {
+        let this: *mut Session = self;
+        while self.fibers.len() <= thread.index() {
+            let next = ThreadId(self.fibers.len() as u32);
+            self.fibers.push(Fiber::new(next, this, self.limits.stack_size)?);
+            self.arenas.push(Arena::take());
+            self.jobs.push(None);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Outcome {
+        let outcome = self.execution.end();
+        for index in 0..self.fibers.len() {
+            if self.fibers[index].busy {
+                self.fibers[index].abandon();
+            }
+            if let Some(job) = self.jobs[index].take() {
+                std::mem::forget(job);
+            }
+        }
+        self.statics.restore();
+        self.worn |= std::thread::panicking();
+        self.judge(outcome)
+    }
+
+    /// Turns an outcome into the violation that it shows, if it shows one.
+    fn judge(&mut self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Complete | Outcome::Blocked(_) => {
+                let graph = self.execution.graph();
+                let unhandled = self.panics.iter().any(|panic| !panic.handled);
+                let violation = if unhandled { self.panics.first().map(Panic::violation) } else { None };
+                let violation = violation.or_else(|| race::in_graph(graph)).or_else(|| match &outcome {
+                    Outcome::Blocked(waiters) => stuck::judge(graph, waiters),
+                    _ => None,
+                });
+                violation.map_or(outcome, Outcome::Violated)
+            }
+            Outcome::Diverged(divergence) => {
+                self.error.get_or_insert_with(|| diverged(&divergence));
+                Outcome::Diverged(divergence)
+            }
+            other => other,
+        }
+    }
+
+    /// Checks that the thread which has just used a location knows of its initialisation.
+    #[inline(always)]
+    pub(crate) fn check_published(&mut self, thread: ThreadId, op: &Op) {
+        let known = &self.known[op.addr.index()];
+        if let Some((creator, birth)) = known.birth
+            && creator != thread
+        {
+            self.check_creator(thread, op, creator, birth);
+        }
+    }
+
+    #[inline(never)]
+    fn check_creator(&mut self, thread: ThreadId, op: &Op, creator: ThreadId, birth: u32) {
+        let graph = self.execution.graph();
+        let index = self.execution.position(thread) - 1;
+        let event = unpick_core::event::EventId { thread, index };
+        if graph.hb(event)[creator.index()] > birth {
+            return;
+        }
+        let point = Point { thread, index, site: op.site };
+        let writes = graph.event(event).is_write();
+        let access = Access { point, writes, atomic: true };
+        let object = self.known[op.addr.index()].kind.to_string();
+        self.execution.fail(Violation { kind: Kind::Unpublished { access, creator, object }, point });
+    }
+}
+
+/// What an error says about a replay that went astray.
+fn diverged(divergence: &Divergence) -> Error {
+    let describe = |name: &str, site: Site| match site::place(site) {
+        Some(place) => format!("{name} at {}:{}:{}", place.file, place.line, place.column),
+        None => name.to_string(),
+    };
+    let nothing = || String::from("nothing more");
+    Error::Diverged {
+        thread: site::thread_name(divergence.thread),
+        before: divergence.before.as_ref().map_or_else(nothing, |event| describe(event.name(), event.site)),
+        now: divergence.now.as_ref().map_or_else(nothing, |op| describe(op.name(), op.site)),
+    }
+}
+
+/// Runs one execution.
+pub(crate) fn run(session: *mut Session) -> Outcome {
+    // SAFETY: the caller owns the session, which is boxed and so does not move; references to it
+    // end before a fiber is resumed.
+    unsafe {
+        (*session).begin();
+        while let Some(thread) = (*session).execution.next_thread() {
+            if thread.index() >= (*session).fibers.len()
+                && let Err(error) = (*session).equip(thread)
+            {
+                (*session).error = Some(error);
+                break;
+            }
+            resume(session, thread);
+        }
+        (*session).end()
+    }
+}
+
+/// Lets a thread run until it must stop.
+#[inline(always)]
+unsafe fn resume(session: *mut Session, thread: ThreadId) {
+    // SAFETY: the fiber exists, and only this OS thread touches the session.
+    unsafe {
+        let fiber = &mut (&mut (*session).fibers)[thread.index()];
+        fiber.busy = true;
+        let routine = fiber.routine();
+        let arena = (*session).arena(thread);
+        (*session).pulse.beat(thread);
+        current::set(session, Some(thread));
+        arena::enter(arena);
+        let result = (*routine).resume(());
+        arena::enter(std::ptr::null_mut());
+        current::set(session, None);
+        assert!(matches!(result, CoroutineResult::Yield(())), "a fiber of unpick has returned");
+    }
+}
+
+/// The body of every fiber: one thread after another.
+pub(crate) fn work(session: *mut Session, thread: ThreadId, yielder: &Yielder<(), ()>) {
+    // SAFETY: the session outlives its fibers, and only one OS thread runs them.
+    unsafe { (&mut (*session).fibers)[thread.index()].set_yielder(yielder) };
+    loop {
+        if thread == ThreadId::MAIN {
+            // SAFETY: as above; the program is not replaced while it runs.
+            let program = unsafe { &(*session).program as *const Program };
+            // SAFETY: as above.
+            if catch_unwind(AssertUnwindSafe(|| unsafe { (*program)() })).is_err() {
+                crate::panics::main_panicked();
+            }
+        } else {
+            // SAFETY: as above.
+            let job = unsafe { (&mut (*session).jobs)[thread.index()].take() };
+            if let Some(job) = job {
+                job();
+            }
+        }
+        crate::ops::finish();
+        // SAFETY: as above.
+        unsafe { (&mut (*session).fibers)[thread.index()].busy = false };
+        yielder.suspend(());
+    }
+}
+
+// SAFETY: a session is moved between OS threads only between executions, when every fiber has
+// been abandoned or stands at the top of its loop.
+unsafe impl Send for Session {}

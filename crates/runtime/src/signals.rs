@@ -1,0 +1,118 @@
+//! Stack overflow of a thread under test: a message and an end, instead of a bare signal.
+//!
+//! Fiber stacks end in a guard page. The handler looks whether a fault hit one, says so with the
+//! means that a signal handler has, and ends the process; all other faults go to the handler that
+//! was there before.
+
+use std::cell::Cell;
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::session::Session;
+
+thread_local! {
+    static SESSION: Cell<*const Session> = const { Cell::new(std::ptr::null()) };
+}
+
+static OLD: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
+const ALTERNATE: usize = 64 * 1024;
+
+/// Installs the handlers; once.
+pub(crate) fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for (signal, old) in SIGNALS.iter().zip(&OLD) {
+            // SAFETY: a zeroed action is valid; the handler matches SA_SIGINFO; the old action is
+            // leaked on purpose, for the handler to read.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction = handler as *const () as usize;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                let before = Box::leak(Box::new(std::mem::zeroed::<libc::sigaction>()));
+                if libc::sigaction(*signal, &action, before) == 0 {
+                    old.store(before as *const libc::sigaction as usize, Ordering::Release);
+                }
+            }
+        }
+    });
+}
+
+/// Gives this OS thread a stack for the handler, and says whose fibers it runs.
+pub(crate) fn prepare_thread(session: *const Session) {
+    SESSION.set(session);
+    let stack = Box::leak(vec![0u8; ALTERNATE].into_boxed_slice());
+    let stack = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: ALTERNATE };
+    // SAFETY: the memory is leaked until `leave_thread` takes it back.
+    unsafe { libc::sigaltstack(&stack, std::ptr::null_mut()) };
+}
+
+/// Takes back what `prepare_thread` gave.
+pub(crate) fn leave_thread() {
+    SESSION.set(std::ptr::null());
+    let off = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+    // SAFETY: zeroed is a valid value to be overwritten; the old stack is the one of
+    // `prepare_thread`, which nothing uses once it is disabled.
+    unsafe {
+        let mut old: libc::stack_t = std::mem::zeroed();
+        if libc::sigaltstack(&off, &mut old) == 0 && old.ss_size == ALTERNATE {
+            let bytes = std::slice::from_raw_parts_mut(old.ss_sp.cast::<u8>(), ALTERNATE);
+            drop(Box::from_raw(bytes as *mut [u8]));
+        }
+    }
+}
+
+unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the kernel passes a valid record for a fault.
+    let address = unsafe { (*info).si_addr() } as usize;
+    let session = SESSION.get();
+    if !session.is_null() {
+        // SAFETY: the worker that set the pointer owns the session and is the one that faulted.
+        let fibers = unsafe { &(*session).fibers };
+        if let Some(thread) = fibers.iter().position(|fiber| fiber.guards(address)) {
+            overflow(thread);
+        }
+    }
+    let index = SIGNALS.iter().position(|&known| known == signal).unwrap_or(0);
+    let old = OLD[index].load(Ordering::Acquire) as *const libc::sigaction;
+    // SAFETY: the old action is leaked; calling or restoring it is what would have happened
+    // without us.
+    unsafe {
+        if old.is_null() || (*old).sa_sigaction == libc::SIG_DFL || (*old).sa_sigaction == libc::SIG_IGN {
+            libc::signal(signal, libc::SIG_DFL);
+        } else if (*old).sa_flags & libc::SA_SIGINFO != 0 {
+            let call: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
+                std::mem::transmute((*old).sa_sigaction);
+            call(signal, info, context);
+        } else {
+            let call: extern "C" fn(libc::c_int) = std::mem::transmute((*old).sa_sigaction);
+            call(signal);
+        }
+    }
+}
+
+/// Says that a thread has run out of stack, and ends the process.
+fn overflow(thread: usize) -> ! {
+    let mut digits = [0u8; 20];
+    let mut start = digits.len();
+    let mut rest = thread;
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    let parts: [&[u8]; 3] = [
+        b"\nunpick: error: stack overflow in thread T",
+        &digits[start..],
+        b" of the program under test; recurse less, or raise the stack size: Check::stack_size, or UNPICK_STACK_SIZE in bytes\n",
+    ];
+    for part in parts {
+        // SAFETY: writing bytes we own to standard error.
+        unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
+    }
+    // SAFETY: ends the process without running anything.
+    unsafe { libc::_exit(2) }
+}

@@ -1,0 +1,27 @@
+//! Places in the source, as numbers: the address of the compiler's own record.
+
+use std::panic::Location;
+
+use unpick_core::op::{Site, ThreadId};
+use unpick_core::trace::Place;
+
+/// The number of a place.
+#[inline(always)]
+pub fn site(location: &'static Location<'static>) -> Site {
+    Site(location as *const Location<'static> as u64)
+}
+
+/// The place that a number stands for.
+pub fn place(site: Site) -> Option<Place> {
+    if site.0 == 0 {
+        return None;
+    }
+    // SAFETY: sites other than 0 are made by `site`, from records that live for ever.
+    let location = unsafe { &*(site.0 as *const Location<'static>) };
+    Some(Place { file: location.file().to_string(), line: location.line(), column: location.column() })
+}
+
+/// How a thread without a name of its own is called.
+pub fn thread_name(thread: ThreadId) -> String {
+    if thread == ThreadId::MAIN { String::from("main") } else { thread.to_string() }
+}

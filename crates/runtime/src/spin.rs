@@ -1,0 +1,150 @@
+//! Loops that wait: recognised by the state they come back to.
+//!
+//! A loop iteration that only reads, and after which the thread is exactly where it was before
+//! (same code position, same live stack, same registers), has done nothing: an execution with it
+//! is as good as one without. So the thread is stopped at the second arrival; whatever else it
+//! could read there, it can read at the first.
+//!
+//! Only reads at *suspect* places are looked at: places that a thread has reached twice with no
+//! write in between. At those the stack and the registers that a callee must preserve are hashed.
+//! When a state comes back, the iteration is repeated once more as a *ghost*: the same answers
+//! are given, no event is added, and the memory of all threads is compared before and after. That
+//! tells loops that count in memory from loops that only wait.
+//!
+//! A write of the value just read counts as no write: `while lock.swap(true) {}` only waits.
+
+use unpick_core::event::{Event, EventId};
+use unpick_core::graph::Graph;
+use unpick_core::op::{Kind, Op, Site, ThreadId};
+
+/// A state that a thread was in.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    site: Site,
+    state: u64,
+    /// Events of the thread before.
+    at: u32,
+}
+
+/// An iteration that is being repeated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ghost {
+    pub(crate) thread: ThreadId,
+    pub(crate) site: Site,
+    /// First event of the iteration.
+    pub(crate) from: u32,
+    /// The event whose answer comes next.
+    pub(crate) at: u32,
+    /// End of the iteration.
+    pub(crate) to: u32,
+    pub(crate) state: u64,
+    pub(crate) memory: u64,
+}
+
+/// What is known about the loops of a program.
+#[derive(Debug, Default)]
+pub(crate) struct Spins {
+    suspects: Vec<Site>,
+    /// States that came back although the thread had changed something.
+    refuted: Vec<(Site, u64)>,
+    visits: Vec<Vec<Visit>>,
+    pub(crate) ghost: Option<Ghost>,
+}
+
+impl Spins {
+    /// Forgets the states of the last run.
+    pub(crate) fn begin(&mut self) {
+        self.ghost = None;
+        self.visits.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Whether any place is suspect.
+    pub(crate) fn any_suspects(&self) -> bool {
+        !self.suspects.is_empty()
+    }
+
+    /// Whether the place is suspect.
+    pub(crate) fn is_suspect(&self, site: Site) -> bool {
+        self.suspects.contains(&site)
+    }
+
+    /// Makes the place suspect.
+    pub(crate) fn suspect(&mut self, site: Site) {
+        self.suspects.push(site);
+    }
+
+    /// Notes that a state came back although something had changed.
+    pub(crate) fn refute(&mut self, site: Site, state: u64) {
+        self.refuted.push((site, state));
+    }
+
+    /// Notes the state of a thread before its event `at`; the first event of the iteration that
+    /// ends here, if it led back to the same state.
+    pub(crate) fn visit(
+        &mut self,
+        graph: &Graph,
+        thread: ThreadId,
+        site: Site,
+        state: u64,
+        at: u32,
+    ) -> Option<u32> {
+        if thread.index() >= self.visits.len() {
+            self.visits.resize_with(thread.index() + 1, Vec::new);
+        }
+        let visits = &mut self.visits[thread.index()];
+        let same = |visit: &&Visit| visit.site == site && visit.state == state && visit.at < at;
+        let found = visits.iter().rev().find(same).map(|visit| visit.at);
+        if visits.last().is_none_or(|visit| visit.at < at) {
+            visits.push(Visit { site, state, at });
+        }
+        let from = found?;
+        let idle = (from..at).all(|index| is_idle(graph, EventId { thread, index }));
+        (idle && !self.refuted.contains(&(site, state))).then_some(from)
+    }
+}
+
+/// Whether the event changed nothing that others can see.
+fn is_idle(graph: &Graph, id: EventId) -> bool {
+    let event = graph.event(id);
+    match event.kind {
+        Kind::Read => !event.is_update() || event.value == graph.read_value(id),
+        Kind::Fence | Kind::Choice => true,
+        Kind::Write | Kind::Spawn | Kind::Join | Kind::Finish => false,
+    }
+}
+
+/// How often in a row the thread has been at this place and read the same write there, without
+/// changing anything in between.
+pub(crate) fn rounds(graph: &Graph, thread: ThreadId, site: Site) -> usize {
+    let events = graph.thread(thread);
+    let mut last: Option<EventId> = None;
+    let mut rounds = 0;
+    for index in (0..events.len()).rev() {
+        if !is_idle(graph, EventId::new(thread, index)) {
+            break;
+        }
+        if events[index].site == site && events[index].is_read() {
+            if last.is_some_and(|rf| rf != events[index].rf) {
+                break;
+            }
+            last = Some(events[index].rf);
+            rounds += 1;
+        }
+    }
+    rounds
+}
+
+/// Whether the recorded event is what the op asks for, from the same place.
+pub(crate) fn repeats(event: &Event, op: &Op) -> bool {
+    event.matches(op) && event.site == op.site && event.operand == op.operand && event.expected == op.expected
+}
+
+/// A hash of some bytes: fast, not cryptographic, the same in every process.
+pub(crate) fn hash(bytes: &[u8], seed: u64) -> u64 {
+    let mix = |h: u64, word: u64| (h ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
+    let chunks = bytes.chunks_exact(8);
+    let mut tail = [0; 8];
+    tail[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
+    let words = chunks.map(|chunk| u64::from_ne_bytes(chunk.try_into().unwrap_or_default()));
+    mix(words.fold(seed ^ bytes.len() as u64, mix), u64::from_ne_bytes(tail))
+}

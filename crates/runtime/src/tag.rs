@@ -1,0 +1,65 @@
+//! Identity of objects: which location or cell an object stands for in the current run.
+//!
+//! Constructors are `const` and cannot register anything, and objects move. So each object
+//! carries a tag, empty at first, that is stamped when the object is used: by replay with the
+//! recorded location, otherwise with a new one. A stamp is of one run of one session; a tag of
+//! another run counts as empty, and tells that the object has outlived a run.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The identity of an object that unpick controls.
+#[derive(Debug, Default)]
+pub struct Tag {
+    stamp: AtomicU64,
+    number: AtomicU32,
+}
+
+const RUN_BITS: u32 = 40;
+
+static SESSIONS: AtomicU64 = AtomicU64::new(1);
+
+/// A number for a new session.
+pub(crate) fn new_session() -> u64 {
+    SESSIONS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// The stamp of a run.
+pub(crate) fn stamp(session: u64, run: u64) -> u64 {
+    session << RUN_BITS | (run & ((1 << RUN_BITS) - 1))
+}
+
+/// The session that a stamp is of.
+pub(crate) fn session_of(stamp: u64) -> u64 {
+    stamp >> RUN_BITS
+}
+
+impl Tag {
+    /// The tag of an object that has not been used.
+    pub const fn new() -> Tag {
+        Tag { stamp: AtomicU64::new(0), number: AtomicU32::new(0) }
+    }
+
+    /// The stamp, 0 if the object has not been used.
+    #[inline(always)]
+    pub(crate) fn stamp(&self) -> u64 {
+        self.stamp.load(Ordering::Relaxed)
+    }
+
+    /// The number that goes with the stamp.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// Stamps the tag.
+    #[inline(always)]
+    pub(crate) fn set(&self, stamp: u64, number: u32) {
+        self.stamp.store(stamp, Ordering::Relaxed);
+        self.number.store(number, Ordering::Relaxed);
+    }
+
+    /// Makes the object as good as new: its next use begins a new life.
+    pub fn reset(&mut self) {
+        *self.stamp.get_mut() = 0;
+    }
+}

@@ -1,0 +1,270 @@
+//! Runs a check on an OS thread of its own, and watches over it.
+//!
+//! The first execution is thrown away. It runs on the system heap, so that what the standard
+//! library builds on first use, and keeps, is born there and not in memory that the next execution
+//! takes over.
+
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use unpick_core::error::Error;
+use unpick_core::execution::{Execution, Outcome};
+use unpick_core::op::Site;
+use unpick_core::stats::Stats;
+use unpick_core::violation::{Point, Violation};
+
+use crate::pulse::Pulse;
+use crate::record::Recorder;
+use crate::session::{self, Limits, Program, Session};
+use crate::{arena, panics, signals, site};
+
+/// When to give up.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Executions at most.
+    pub executions: Option<u64>,
+    /// Time at most.
+    pub time: Option<Duration>,
+    /// How long a thread may do nothing visible.
+    pub hang: Duration,
+}
+
+/// How an exploration ended.
+#[derive(Debug)]
+pub enum Ending {
+    /// Everything was explored.
+    Exhausted,
+    /// A violation was found.
+    Violated(Violation),
+    /// The executions were used up.
+    Executions,
+    /// The time was used up.
+    Time,
+}
+
+/// What an exploration leaves behind.
+pub struct Explored {
+    /// How it ended.
+    pub ending: Ending,
+    /// Counters.
+    pub stats: Stats,
+    /// CPU time of the worker.
+    pub cpu: Duration,
+    /// The execution, with the graph it ended on.
+    pub execution: Execution,
+    /// Where executions were cut at the limit on events.
+    pub cut: Option<Point>,
+    /// Places where loops were cut at the limit on rounds.
+    pub cut_loops: Vec<Site>,
+    /// Whether threads had memory of their own.
+    pub on_arenas: bool,
+    /// What was recorded, if that was asked for.
+    pub recorder: Option<Recorder>,
+    /// Types of the objects behind locations, and behind plain cells.
+    pub kinds: (Vec<&'static str>, Vec<&'static str>),
+}
+
+/// A check to carry out.
+pub struct Task {
+    /// Makes an execution with nothing explored.
+    pub fresh: Box<dyn Fn() -> Execution + Send>,
+    /// The program.
+    pub program: Program,
+    /// Limits of each execution.
+    pub limits: Limits,
+    /// Limits of the whole.
+    pub budget: Budget,
+    /// Records one execution instead of exploring all.
+    pub recorder: Option<Recorder>,
+}
+
+struct State {
+    task: Task,
+    started: Instant,
+    cut: Option<Point>,
+    cpu: Duration,
+    warm: bool,
+}
+
+/// Where a worker stopped.
+enum Pause {
+    /// The exploration is over.
+    Over(Ending),
+    /// It must go on in a fresh OS thread.
+    Worn,
+    /// It cannot go on.
+    Failed(Error),
+}
+
+/// Carries out a task; calls `watch` now and then while it goes on.
+pub fn explore(task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Result<Explored, Error> {
+    panics::install();
+    signals::install();
+    let pulse = Arc::new(Pulse::default());
+    let hang = task.budget.hang;
+    let execution = (task.fresh)();
+    let mut session = Session::new(execution, task.program.clone(), task.limits, pulse.clone());
+    let mut state = State { task, started: Instant::now(), cut: None, cpu: Duration::ZERO, warm: false };
+    loop {
+        let (sender, receiver) = channel();
+        let spawned = std::thread::Builder::new().name(String::from("unpick")).spawn(move || {
+            let pause = work(&mut session, &mut state);
+            let _ = sender.send((session, state, pause));
+        });
+        spawned.map_err(|error| Error::Machine {
+            problem: format!("no OS thread for the check: {error}; run fewer checks at once"),
+        })?;
+        let (back, kept, pause) = supervise(&receiver, &pulse, hang, watch)?;
+        (session, state) = (back, kept);
+        match pause {
+            Pause::Over(ending) => return Ok(conclude(session, &state, ending)),
+            Pause::Failed(error) => return Err(error),
+            Pause::Worn => {}
+        }
+    }
+}
+
+fn conclude(mut session: Box<Session>, state: &State, ending: Ending) -> Explored {
+    let kinds = (
+        session.known.iter().map(|known| known.kind).collect(),
+        session.known_cells.iter().map(|known| known.kind).collect(),
+    );
+    Explored {
+        ending,
+        stats: *session.execution.stats(),
+        cpu: state.cpu,
+        cut: state.cut,
+        cut_loops: std::mem::take(&mut session.cut_loops),
+        on_arenas: session.is_on_arenas(),
+        recorder: session.recorder.take(),
+        kinds,
+        execution: session.restart((state.task.fresh)()),
+    }
+}
+
+/// Waits for the worker, and for signs of life.
+fn supervise<T>(
+    receiver: &std::sync::mpsc::Receiver<T>,
+    pulse: &Pulse,
+    hang: Duration,
+    watch: &mut dyn FnMut(&Pulse, Duration),
+) -> Result<T, Error> {
+    let started = Instant::now();
+    let (mut beats, mut since) = (pulse.beats(), Instant::now());
+    loop {
+        match receiver.recv_timeout(Duration::from_millis(200)) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Disconnected) => panic!("the worker of unpick has died"),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        watch(pulse, started.elapsed());
+        if pulse.beats() != beats {
+            (beats, since) = (pulse.beats(), Instant::now());
+        } else if since.elapsed() >= hang {
+            let place = site::place(pulse.site());
+            return Err(Error::Hang {
+                thread: site::thread_name(pulse.thread()),
+                site: place.map_or_else(|| String::from("its start"), |p| format!("{}:{}", p.file, p.line)),
+                seconds: hang.as_secs(),
+            });
+        }
+    }
+}
+
+/// Explores on this OS thread until something stops it.
+fn work(session: &mut Box<Session>, state: &mut State) -> Pause {
+    let cpu = thread_cpu();
+    signals::prepare_thread(&**session);
+    let pause = work_on(session, state);
+    signals::leave_thread();
+    state.cpu += thread_cpu().saturating_sub(cpu);
+    pause
+}
+
+fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
+    if !state.warm {
+        state.warm = true;
+        if let Some(pause) = warm_up(session, state) {
+            return pause;
+        }
+    }
+    let this: *mut Session = &mut **session;
+    let mut since_clock = 0u32;
+    loop {
+        let outcome = session::run(this);
+        if let Some(error) = session.error.take() {
+            return Pause::Failed(error);
+        }
+        if matches!(outcome, Outcome::Again) {
+            if session.worn {
+                return wear(session);
+            }
+            continue;
+        }
+        session.execution.count(&outcome);
+        if let Outcome::Cut(point) = outcome {
+            state.cut.get_or_insert(point);
+        }
+        if let Outcome::Violated(violation) = outcome {
+            return Pause::Over(Ending::Violated(violation));
+        }
+        if state.task.recorder.is_some() || session.recorder.is_some() || !session.execution.advance() {
+            return Pause::Over(Ending::Exhausted);
+        }
+        let stats = session.execution.stats();
+        if state.task.budget.executions.is_some_and(|most| stats.executions() >= most) {
+            return Pause::Over(Ending::Executions);
+        }
+        since_clock += 1;
+        if since_clock >= 64 {
+            since_clock = 0;
+            session.pulse.count(stats.executions(), stats.blocked);
+            if state.task.budget.time.is_some_and(|most| state.started.elapsed() >= most) {
+                return Pause::Over(Ending::Time);
+            }
+        }
+        if session.worn {
+            return wear(session);
+        }
+    }
+}
+
+fn wear(session: &mut Session) -> Pause {
+    session.worn = false;
+    session.fibers.clear();
+    session.jobs.clear();
+    session.arenas.clear();
+    Pause::Worn
+}
+
+/// The execution that is thrown away.
+fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
+    session.use_arenas(false);
+    session::run(&mut **session);
+    if let Some(error) = session.error.take() {
+        return Some(Pause::Failed(error));
+    }
+    let worn = session.worn;
+    session.restart((state.task.fresh)());
+    session.spins = Default::default();
+    session.use_arenas(arenas_work());
+    session.recorder = state.task.recorder.take();
+    worn.then(|| wear(session))
+}
+
+/// Whether the global allocator is ours.
+fn arenas_work() -> bool {
+    let Some(mut arena) = arena::Arena::take() else { return false };
+    arena::enter(&mut *arena);
+    let probe = std::hint::black_box(Box::new(0u64));
+    arena::enter(std::ptr::null_mut());
+    arena.contains(&raw const *probe as usize)
+}
+
+fn thread_cpu() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a valid clock and a valid place for its time.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}

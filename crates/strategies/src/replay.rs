@@ -1,0 +1,110 @@
+//! Replay: one execution, as its schedule says.
+
+use unpick_core::event::{Event, EventId};
+use unpick_core::graph::Graph;
+use unpick_core::op::{Op, ThreadId};
+use unpick_core::schedule::{Choice, Schedule, fingerprint};
+use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
+
+/// Follows a schedule to its end, and stops there.
+#[derive(Debug)]
+pub struct Replay {
+    schedule: Schedule,
+    at: usize,
+    impossible: bool,
+}
+
+impl Replay {
+    /// A strategy that follows this schedule.
+    pub fn new(schedule: Schedule) -> Replay {
+        Replay { schedule, at: 0, impossible: false }
+    }
+
+    fn next_choice(&mut self, thread: ThreadId) -> Choice {
+        match self.schedule.steps.get(self.at) {
+            Some(step) if step.thread == thread => {
+                self.at += 1;
+                step.choice
+            }
+            _ => {
+                self.impossible = true;
+                Choice::Default
+            }
+        }
+    }
+}
+
+/// Whether a graph that was made by following the schedule is of the same program.
+pub fn fits(schedule: &Schedule, graph: &Graph) -> bool {
+    graph.len() == schedule.steps.len() && fingerprint(graph, graph.order()) == schedule.fingerprint
+}
+
+impl Strategy for Replay {
+    fn name(&self) -> &'static str {
+        "replay"
+    }
+
+    fn admits(&mut self, _: ThreadId, _: bool, _: &Ready) -> bool {
+        false
+    }
+
+    fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
+        // Ops without a choice do not come by here, so the graph tells how far we are.
+        self.at = graph.len();
+        let step = self.schedule.steps.get(self.at)?;
+        let there = ready.reads.contains(step.thread) || ready.others.contains(step.thread);
+        self.impossible |= !there;
+        there.then_some(step.thread)
+    }
+
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+        let (back, spurious) = match self.next_choice(thread) {
+            Choice::Back(back) => (back as usize, false),
+            Choice::Spurious(back) => (back as usize, true),
+            Choice::Default => (0, false),
+            _ => {
+                self.impossible = true;
+                (0, false)
+            }
+        };
+        let graph = scene.graph;
+        let read = graph.add(thread, Event::from_op(op));
+        let newest = graph.writes(op.addr).len();
+        self.impossible |= back > newest;
+        let source = graph.write_at(op.addr, newest.saturating_sub(back));
+        graph.read_from(read, source, spurious);
+        read
+    }
+
+    fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+        let before = match self.next_choice(thread) {
+            Choice::Before(before) => before as usize,
+            Choice::Default => 0,
+            _ => {
+                self.impossible = true;
+                0
+            }
+        };
+        let graph = scene.graph;
+        let write = graph.add(thread, Event::from_op(op));
+        let last = graph.writes(op.addr).len();
+        self.impossible |= before > last;
+        graph.insert_write(op.addr, last.saturating_sub(before), write);
+        write
+    }
+
+    fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+        let value = match self.next_choice(thread) {
+            Choice::Value(value) => u64::from(value),
+            _ => 0,
+        };
+        let value = value.min(op.operand.saturating_sub(1));
+        scene.graph.add(thread, Event { value, expected: op.operand, ..Event::from_op(op) })
+    }
+
+    fn stuck(&mut self, _: Scene<'_>, _: &[LockWaiter]) {}
+
+    fn next(&mut self, _: Scene<'_>) -> bool {
+        false
+    }
+}

@@ -1,0 +1,94 @@
+//! Cells, as in [`std::cell`], whose accesses are checked for data races.
+
+use unpick_core::op::Site;
+use unpick_runtime::Tag;
+use unpick_runtime::ops::{self, Object};
+
+use crate::here;
+
+/// A cell that threads may share as long as they do not use it at the same time.
+///
+/// Inside a check [`with`](UnsafeCell::with) is a read and [`with_mut`](UnsafeCell::with_mut) a
+/// write of the whole cell; two of them that are not ordered by happens-before, one a write, are a
+/// data race. [`get`](UnsafeCell::get) only makes a pointer, and what is done through it is not
+/// seen.
+///
+/// ```
+/// use unpick::cell::UnsafeCell;
+///
+/// let cell = UnsafeCell::new(1);
+/// cell.with_mut(|value| unsafe { *value += 1 });
+/// assert_eq!(cell.with(|value| unsafe { *value }), 2);
+/// ```
+#[derive(Debug, Default)]
+pub struct UnsafeCell<T: ?Sized> {
+    tag: Tag,
+    value: std::cell::UnsafeCell<T>,
+}
+
+impl<T> UnsafeCell<T> {
+    /// A cell with a value.
+    pub const fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell { tag: Tag::new(), value: std::cell::UnsafeCell::new(value) }
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// Reads the cell: `f` may look at the value and must not change it.
+    #[track_caller]
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        self.during(false, || f(self.value.get()))
+    }
+
+    /// Writes the cell: `f` may change the value.
+    #[track_caller]
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        self.during(true, || f(self.value.get()))
+    }
+
+    /// A pointer to the value. Uses of it are not seen.
+    pub const fn get(&self) -> *mut T {
+        self.value.get()
+    }
+
+    /// The value, which nobody else can use meanwhile.
+    #[track_caller]
+    pub fn get_mut(&mut self) -> &mut T {
+        self.touch(true, here!());
+        self.value.get_mut()
+    }
+
+    #[track_caller]
+    fn during<R>(&self, writes: bool, f: impl FnOnce() -> R) -> R {
+        if !ops::in_check() {
+            return f();
+        }
+        let site = here!();
+        self.touch(writes, site);
+        let before = ops::position();
+        let result = f();
+        // The access goes on until `f` is done, and `f` may have synchronised.
+        if ops::position() != before {
+            self.touch(writes, site);
+        }
+        result
+    }
+
+    fn touch(&self, writes: bool, site: Site) {
+        if ops::in_check() {
+            let contents = (self.value.get().cast::<u8>(), size_of_val(&self.value));
+            ops::access(Object { tag: &self.tag, kind: "UnsafeCell", contents }, writes, site);
+        }
+    }
+}
+
+impl<T> From<T> for UnsafeCell<T> {
+    fn from(value: T) -> UnsafeCell<T> {
+        UnsafeCell::new(value)
+    }
+}
