@@ -2,9 +2,12 @@
 
 use unpick_core::error::Error;
 use unpick_core::execution::Execution;
+use unpick_core::graph::Graph;
 use unpick_core::memory::MemoryModel;
+use unpick_core::schedule::Schedule;
 use unpick_core::strategy::Strategy;
 use unpick_strategies::optimal::Optimal;
+use unpick_strategies::replay::Replay;
 
 use crate::config::Config;
 
@@ -32,4 +35,24 @@ pub fn strategy(config: &Config) -> Box<dyn Strategy> {
 /// When a setting names something that does not exist.
 pub fn execution(config: &Config) -> Result<Execution, Error> {
     Ok(Execution::new(model(&config.model)?, strategy(config), config.max_events))
+}
+
+/// The number by which a schedule names a memory model.
+pub fn number_of(model: &str) -> u8 {
+    unpick_models::NAMES.iter().position(|&name| name == model).unwrap_or(0) as u8
+}
+
+/// The memory model that a schedule names.
+pub fn model_of(number: u8) -> Option<String> {
+    unpick_models::NAMES.get(number as usize).map(|name| name.to_string())
+}
+
+/// The strategy that follows a schedule.
+pub fn replay(schedule: Schedule) -> Box<dyn Strategy> {
+    Box::new(Replay::new(schedule))
+}
+
+/// Whether a graph that was made by following a schedule is of the program it was made for.
+pub fn fits(schedule: &Schedule, graph: &Graph) -> bool {
+    unpick_strategies::replay::fits(schedule, graph)
 }

@@ -66,6 +66,8 @@ struct Run {
     started: bool,
     waits_for: Option<EventId>,
     blocked: Option<Waiter>,
+    /// The op before which the thread was stopped.
+    pending: Option<Op>,
     /// What the thread knows, valid for `view_pc` events.
     view: Vec<u32>,
     view_pc: Option<u32>,
@@ -180,6 +182,7 @@ impl Execution {
             run.started = false;
             run.waits_for = None;
             run.blocked = None;
+            run.pending = None;
             run.view_pc = None;
         }
         self.activate(ThreadId::MAIN);
@@ -206,7 +209,9 @@ impl Execution {
             return None;
         }
         let Some(thread) = self.strategy.pick(&self.graph, &self.ready) else {
-            self.stop = Some(Outcome::Ended);
+            if !self.block_obstructed() {
+                self.stop = Some(Outcome::Ended);
+            }
             return None;
         };
         debug_assert!(self.ready.reads.contains(thread) || self.ready.others.contains(thread));
@@ -241,7 +246,7 @@ impl Execution {
         } else if self.is_settled(thread) {
             Some(self.graph.add_location(init))
         } else {
-            self.park(thread, reads);
+            self.park(thread, reads, None);
             None
         }
     }
@@ -474,7 +479,7 @@ impl Execution {
         }
         let reads = op.kind == Kind::Read;
         if !self.is_settled(thread) {
-            return self.park(thread, reads);
+            return self.park(thread, reads, Some(op));
         }
         if let Some(wait) = self.obstacle(op) {
             let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
@@ -484,7 +489,10 @@ impl Execution {
         if self.granted == Some(thread) {
             self.granted = None;
         } else if !self.strategy.admits(thread, reads, &self.ready) {
-            return self.park(thread, reads);
+            return self.park(thread, reads, Some(op));
+        }
+        if op.kind == Kind::Write && op.rmw == Rmw::Lock {
+            self.check_unlock(thread, op)?;
         }
         if self.graph.len() >= self.max_events {
             let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
@@ -577,8 +585,43 @@ impl Execution {
         }
     }
 
+    /// Ends the run if the thread gives back a lock that it does not hold.
+    #[inline(never)]
+    fn check_unlock(&mut self, thread: ThreadId, op: &Op) -> Option<()> {
+        let newest = self.graph.newest(op.addr);
+        let problem = if self.graph.value(op.addr, newest) == 0 {
+            String::from("a lock is given back that nobody holds")
+        } else if newest.thread != thread {
+            format!("a lock is given back by {thread} that {} holds", newest.thread)
+        } else {
+            return Some(());
+        };
+        let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+        self.fail(Violation { kind: crate::violation::Kind::BadUnlock { problem }, point });
+        None
+    }
+
+    /// Whether no thread that stands before an op could take it; they are blocked then.
+    fn block_obstructed(&mut self) -> bool {
+        let ready: Vec<ThreadId> = self.ready.reads.iter().chain(self.ready.others.iter()).collect();
+        let waiters = ready.iter().map(|&thread| {
+            let run = &self.runs[thread.index()];
+            let op = run.pending?;
+            let wait = self.obstacle(&op)?;
+            Some(Waiter { point: Point { thread, index: run.pc, site: op.site }, wait })
+        });
+        let Some(waiters) = waiters.collect::<Option<Vec<Waiter>>>() else { return false };
+        for waiter in waiters {
+            self.block(waiter.point.thread, waiter);
+        }
+        self.ready.reads.clear();
+        self.ready.others.clear();
+        true
+    }
+
     #[inline(always)]
-    fn park(&mut self, thread: ThreadId, reads: bool) -> Option<Value> {
+    fn park(&mut self, thread: ThreadId, reads: bool, op: Option<&Op>) -> Option<Value> {
+        self.runs[thread.index()].pending = op.copied();
         self.runnable.remove(thread);
         if reads {
             self.ready.reads.insert(thread)

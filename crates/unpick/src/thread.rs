@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use unpick_core::op::ThreadId;
 use unpick_runtime::{ops, panics};
@@ -131,7 +132,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 /// Whether a scoped thread has been joined, and whether it panicked.
-type Joined = Arc<(Cell<bool>, Cell<bool>)>;
+type Joined = Arc<(AtomicBool, AtomicBool)>;
 
 // SAFETY: inside a check one thread of the program runs at a time, on one OS thread; outside, the
 // cells are not used.
@@ -161,7 +162,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         match self.0 {
             ScopedInner::Checked { thread, packet, joined } => {
                 ops::join(thread, here!());
-                joined.0.set(true);
+                joined.0.store(true, Ordering::Relaxed);
                 collect(thread, &packet)
             }
             ScopedInner::Outside(handle) => handle.join(),
@@ -188,11 +189,11 @@ impl<'scope> Scope<'scope, '_> {
         if let Some(outside) = self.outside.get() {
             return ScopedJoinHandle(ScopedInner::Outside(outside.spawn(f)));
         }
-        let joined: Joined = Arc::new((Cell::new(false), Cell::new(false)));
+        let joined: Joined = Arc::default();
         let theirs = Arc::clone(&joined);
         let (job, packet) = package(move || {
             let result = catch_unwind(AssertUnwindSafe(f));
-            theirs.1.set(result.is_err());
+            theirs.1.store(result.is_err(), Ordering::Relaxed);
             result.unwrap_or_else(|payload| resume_unwind(payload))
         });
         let thread = ops::spawn(job, here!());
@@ -226,17 +227,17 @@ where
             f(scope)
         });
     }
-    // SAFETY: all threads are joined below, before the scope goes away, whether `f` panics or not.
-    let result: Result<T> = catch_unwind(AssertUnwindSafe(|| f(unsafe { &*(&raw const scope) })));
+    // All threads are joined below, before the scope goes away, whether `f` panics or not.
+    let result: Result<T> = catch_unwind(AssertUnwindSafe(|| f(&scope)));
     let mut panicked = false;
     let mut next = 0;
     loop {
         let thread = scope.threads.borrow().get(next).cloned();
         let Some((thread, joined)) = thread else { break };
         next += 1;
-        if !joined.0.get() {
+        if !joined.0.load(Ordering::Relaxed) {
             ops::join(thread, site);
-            panicked |= joined.1.get();
+            panicked |= joined.1.load(Ordering::Relaxed);
         }
     }
     match result {

@@ -237,15 +237,14 @@ macro_rules! atomic {
 
 /// A method that is one read-modify-write.
 macro_rules! fetch {
-    ($($(#[$doc:meta])* $method:ident $rmw:expr;)*) => {
+    ($value:ty, $to:expr; $($(#[$doc:meta])* $method:ident $rmw:expr;)*) => {
         $(
             $(#[$doc])*
             #[track_caller]
             #[inline]
-            pub fn $method(&self, value: <Self as Number>::Value, order: Ordering) -> <Self as Number>::Value {
+            pub fn $method(&self, value: $value, order: Ordering) -> $value {
                 if ops::in_check() {
-                    let value = <Self as Number>::widen(value);
-                    self.take(Op::rmw(Addr::NONE, $rmw, mode(order), value, here!()))
+                    self.take(Op::rmw(Addr::NONE, $rmw, mode(order), $to(value), here!()))
                 } else {
                     self.inner.$method(value, order)
                 }
@@ -254,32 +253,18 @@ macro_rules! fetch {
     };
 }
 
-/// How an atomic's value is told to the engine.
-trait Number {
-    type Value;
-    fn widen(value: Self::Value) -> u64;
-}
-
 macro_rules! integer {
     ($($name:ident $int:ident $unsigned:ident $max:expr, $min:expr;)*) => {
         $(
             atomic! {
                 #[doc = concat!("An integer that threads may share, as [`std::sync::atomic::", stringify!($name), "`].")]
                 $name, $int, size_of::<$int>() as u8, false,
-                |value: $int| u64::from(value as $unsigned as u64), |value: u64| value as $int
-            }
-
-            impl Number for $name {
-                type Value = $int;
-
-                #[inline(always)]
-                fn widen(value: $int) -> u64 {
-                    value as $unsigned as u64
-                }
+                |value: $int| value as $unsigned as u64, |value: u64| value as $int
             }
 
             impl $name {
                 fetch! {
+                    $int, |value: $int| value as $unsigned as u64;
                     /// Adds, wrapping around; returns the old value.
                     fetch_add Rmw::Add;
                     /// Subtracts, wrapping around; returns the old value.
@@ -326,17 +311,9 @@ atomic! {
     AtomicBool, bool, 1, false, u64::from, |value: u64| value != 0
 }
 
-impl Number for AtomicBool {
-    type Value = bool;
-
-    #[inline(always)]
-    fn widen(value: bool) -> u64 {
-        value.into()
-    }
-}
-
 impl AtomicBool {
     fetch! {
+        bool, u64::from;
         /// And; returns the old value.
         fetch_and Rmw::And;
         /// Or; returns the old value.

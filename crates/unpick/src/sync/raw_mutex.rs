@@ -28,11 +28,7 @@ pub struct RawMutex {
 impl RawMutex {
     /// A free lock.
     pub const fn new() -> RawMutex {
-        RawMutex {
-            tag: Tag::new(),
-            outside: std::sync::Mutex::new(false),
-            freed: std::sync::Condvar::new(),
-        }
+        RawMutex { tag: Tag::new(), outside: std::sync::Mutex::new(false), freed: std::sync::Condvar::new() }
     }
 
     /// Takes the lock, waiting until it is free.

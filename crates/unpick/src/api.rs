@@ -1,0 +1,318 @@
+//! The calls that make a check.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use unpick_check::{Config, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, registry};
+use unpick_core::execution::Execution;
+use unpick_report::{Progress, TextOptions};
+use unpick_runtime::worker::{Budget, Ending, Explored, Task};
+use unpick_runtime::{Limits, Program, Pulse, ops, site, worker};
+
+use crate::here;
+use crate::replay;
+use crate::telling;
+
+/// Checks a program: runs the closure once for every execution that the memory model allows.
+///
+/// This is [`Check::new`]`().run(f)`, for use in a test: it returns when the program holds.
+///
+/// # Panics
+///
+/// With a report when an execution breaks a property; with a reason when the check could not be
+/// carried out; and when the verdict is inconclusive, unless the environment says
+/// `UNPICK_INCONCLUSIVE=pass`.
+#[track_caller]
+pub fn check<F: Fn() + Send + Sync + 'static>(f: F) {
+    Check::new().check(f);
+}
+
+/// The settings of a check.
+///
+/// ```
+/// use std::time::Duration;
+/// use unpick::{Check, Verdict};
+///
+/// let verdict = Check::new().model("sc").time_limit(Duration::from_secs(5)).run(|| {})?;
+/// assert!(verdict.holds());
+/// # Ok::<(), unpick::Error>(())
+/// ```
+///
+/// The environment overrides what is set here: see the `UNPICK_` variables in the guide.
+#[derive(Clone, Debug, Default)]
+#[must_use = "settings do nothing until `run` or `check` is called"]
+pub struct Check {
+    config: Config,
+}
+
+impl Check {
+    /// The default settings: C++20 memory, every execution, no limit on time.
+    pub fn new() -> Check {
+        Check::default()
+    }
+
+    /// The memory model: `cpp20`, `rc11`, `sc`, `tso` or `ra`.
+    pub fn model(mut self, name: &str) -> Check {
+        self.config.model = name.to_string();
+        self
+    }
+
+    /// Events of one execution at most; longer ones are cut, and the verdict is inconclusive.
+    pub fn max_events(mut self, events: usize) -> Check {
+        self.config.max_events = events;
+        self
+    }
+
+    /// Executions at most.
+    pub fn max_executions(mut self, executions: u64) -> Check {
+        self.config.max_executions = Some(executions);
+        self
+    }
+
+    /// Time at most.
+    pub fn time_limit(mut self, limit: Duration) -> Check {
+        self.config.time_limit = Some(limit);
+        self
+    }
+
+    /// Bytes of stack for each thread; 256 KiB unless set.
+    pub fn stack_size(mut self, bytes: usize) -> Check {
+        self.config.stack_size = bytes;
+        self
+    }
+
+    /// Lets `compare_exchange_weak` fail without a reason, which multiplies the executions.
+    pub fn spurious_failures(mut self, on: bool) -> Check {
+        self.config.spurious_failures = on;
+        self
+    }
+
+    /// How often a loop may read the same write at the same place before it is cut; a loop that
+    /// comes back to the same state is recognised without that. The verdict names loops that were
+    /// cut.
+    pub fn max_rounds(mut self, rounds: usize) -> Check {
+        self.config.max_rounds = rounds;
+        self
+    }
+
+    /// How long a thread may do nothing visible before the check gives up on it.
+    pub fn hang_limit(mut self, limit: Duration) -> Check {
+        self.config.hang_limit = limit;
+        self
+    }
+
+    /// What [`check`](Check::check) does when the verdict is inconclusive.
+    pub fn on_inconclusive(mut self, what: OnInconclusive) -> Check {
+        self.config.on_inconclusive = what;
+        self
+    }
+
+    /// Carries out the check.
+    ///
+    /// # Errors
+    ///
+    /// When it could not be carried out: a setting is wrong, the program is not deterministic, a
+    /// thread hangs outside unpick's control, ...
+    pub fn run<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Verdict, Error> {
+        let config = self.config.clone().with_environment(|name| std::env::var(name).ok())?;
+        if ops::in_check() {
+            let problem = String::from("a check was started inside another; start it outside the closure");
+            return Err(Error::Misuse { problem });
+        }
+        let program: Program = Arc::new(f);
+        match &config.replay {
+            Some(token) => replay::replay(&config, token, &program),
+            None => explore(&config, &program),
+        }
+    }
+
+    /// Carries out the check, and returns when the program holds.
+    ///
+    /// # Panics
+    ///
+    /// As [`fn@check`] does.
+    #[track_caller]
+    pub fn check<F: Fn() + Send + Sync + 'static>(&self, f: F) {
+        match self.run(f) {
+            Ok(Verdict::Holds(_)) => {}
+            Ok(Verdict::Violated(violated)) => {
+                let options = TextOptions { width: width(), ..TextOptions::default() };
+                let report = unpick_report::text(&violated.finding, &options);
+                panic!("unpick found a violation\n\n{report}");
+            }
+            Ok(verdict @ Verdict::Inconclusive(..)) => {
+                let config = self.config.clone().with_environment(|name| std::env::var(name).ok());
+                let what = config.map_or(self.config.on_inconclusive, |config| config.on_inconclusive);
+                assert!(
+                    what == OnInconclusive::Pass,
+                    "unpick proved nothing: {verdict}; raise the limit, make the test smaller, or set \
+                     UNPICK_INCONCLUSIVE=pass to let such tests pass"
+                );
+            }
+            Ok(verdict) => panic!("unpick proved nothing: {verdict}"),
+            Err(error) => panic!("unpick could not check the program: {error}"),
+        }
+    }
+}
+
+/// The width of the terminal, as far as the environment tells.
+fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    columns.filter(|&columns: &usize| columns >= 40).unwrap_or(100)
+}
+
+/// What the runtime needs of the settings.
+pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Execution + Send>) -> Task {
+    Task {
+        fresh,
+        program: Arc::clone(program),
+        limits: Limits { stack_size: config.stack_size, max_rounds: config.max_rounds },
+        budget: Budget {
+            executions: config.max_executions,
+            time: config.time_limit,
+            hang: config.hang_limit,
+        },
+        recorder: None,
+    }
+}
+
+fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
+    registry::execution(config)?;
+    let settings = config.clone();
+    let fresh = Box::new(move || registry::execution(&settings).expect("the settings were good before"));
+    let shown = config.progress.unwrap_or_else(|| std::io::stderr().is_terminal());
+    let mut meter = Meter { shown, model: config.model.clone(), drawn: false };
+    let explored =
+        worker::explore(task(config, program, fresh), &mut |pulse, elapsed| meter.show(pulse, elapsed));
+    meter.clear();
+    let explored = explored?;
+    let summary = summary(config, &explored);
+    Ok(match &explored.ending {
+        Ending::Exhausted => match explored.cut {
+            None => Verdict::Holds(summary),
+            Some(point) => {
+                let place = site::place(point.site);
+                let place = place.map_or_else(|| String::from("?"), |p| format!("{}:{}", p.file, p.line));
+                Verdict::Inconclusive(Reason::Events(place), summary)
+            }
+        },
+        Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
+        Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
+        Ending::Violated(violation) => {
+            let finding = telling::tell(config, program, violation, &explored)?;
+            Verdict::Violated(Box::new(unpick_check::Violated::new(finding, summary)))
+        }
+    })
+}
+
+/// What a verdict rests on.
+pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
+    let model = explored.execution.model();
+    let mut assumptions: Vec<String> = model.assumptions().iter().map(|s| s.to_string()).collect();
+    if !config.spurious_failures {
+        assumptions.push(String::from("`compare_exchange_weak` fails only for a reason"));
+    }
+    for &loop_site in &explored.cut_loops {
+        let place = site::place(loop_site);
+        let place = place.map_or_else(|| String::from("?"), |p| format!("{}:{}", p.file, p.line));
+        assumptions.push(format!(
+            "the loop at {place} ends within {} rounds that read the same values",
+            config.max_rounds
+        ));
+    }
+    if !explored.on_arenas {
+        assumptions.push(String::from(
+            "without unpick's allocator, loops that count in memory are taken for loops that wait",
+        ));
+    }
+    let statistics = Statistics::new(&explored.stats, explored.cpu);
+    Summary::new(statistics, model.name(), explored.execution.strategy().name(), assumptions)
+}
+
+/// A line on the terminal that shows how far a check is.
+struct Meter {
+    shown: bool,
+    model: String,
+    drawn: bool,
+}
+
+impl Meter {
+    fn show(&mut self, pulse: &Pulse, elapsed: Duration) {
+        if !self.shown || elapsed < Duration::from_secs(1) {
+            return;
+        }
+        let (executions, blocked) = pulse.executions();
+        let rate = executions as f64 / elapsed.as_secs_f64();
+        let progress = Progress { executions, blocked, rate, elapsed, model: &self.model };
+        let line = format!("\r\x1b[K{progress}");
+        self.drawn = std::io::stderr().write_all(line.as_bytes()).is_ok();
+    }
+
+    fn clear(&mut self) {
+        if self.drawn {
+            // A terminal that has gone away is no reason to fail.
+            let _ = std::io::stderr().write_all(b"\r\x1b[K");
+        }
+    }
+}
+
+/// Leaves executions in which the condition is false out of account.
+///
+/// Outside a check it does nothing.
+#[track_caller]
+#[inline]
+pub fn assume(condition: bool) {
+    if !condition && ops::in_check() {
+        ops::assume_failed(here!());
+    }
+}
+
+/// Waits until a condition holds: for loops that unpick cannot recognise by themselves, because
+/// they keep a counter, or whose condition is costly.
+///
+/// The condition must only read. A thread whose condition is false on the newest values when
+/// nothing else can happen is a violation. Outside a check this is a loop.
+///
+/// ```
+/// use std::sync::Arc;
+/// use unpick::sync::atomic::{AtomicBool, Ordering};
+/// use unpick::{await_until, thread};
+///
+/// unpick::check(|| {
+///     let ready = Arc::new(AtomicBool::new(false));
+///     let theirs = Arc::clone(&ready);
+///     thread::spawn(move || theirs.store(true, Ordering::Release));
+///     await_until(|| ready.load(Ordering::Acquire));
+/// });
+/// ```
+#[track_caller]
+pub fn await_until(mut condition: impl FnMut() -> bool) {
+    if ops::in_check() {
+        let from = ops::position();
+        if !condition() {
+            ops::wait_for_change(from, here!());
+        }
+    } else {
+        while !condition() {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// A number below `bound`, chosen in every possible way. Outside a check it is 0.
+///
+/// # Panics
+///
+/// When `bound` is 0.
+#[track_caller]
+pub fn choose(bound: usize) -> usize {
+    assert!(bound > 0, "there is no number below 0 to choose");
+    if ops::in_check() { ops::choose(bound as u64, here!()) as usize } else { 0 }
+}
+
+/// Adds a remark to the report of a failing execution, at the place where the thread stands.
+#[track_caller]
+pub fn label(text: impl std::fmt::Display) {
+    ops::label(&|| text.to_string(), here!());
+}

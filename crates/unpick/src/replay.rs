@@ -1,0 +1,81 @@
+//! One execution, from its schedule: to replay a report, and to tell about a violation.
+
+use unpick_check::{Config, Error, Verdict, Violated, registry};
+use unpick_core::execution::Execution;
+use unpick_core::schedule::Schedule;
+use unpick_core::violation::{Point, Violation};
+use unpick_runtime::record::Recorder;
+use unpick_runtime::worker::{Ending, Explored};
+use unpick_runtime::{Program, worker};
+
+use crate::api;
+use crate::telling;
+
+/// Runs the execution of a token, and says what it shows.
+pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<Verdict, Error> {
+    let schedule = read(token)?;
+    let mut config = config.clone();
+    config.model = registry::model_of(schedule.model).ok_or_else(|| Error::Token {
+        problem: String::from("it names a memory model that this version does not know"),
+    })?;
+    let (explored, violation) = run(&config, program, &schedule, Vec::new())?;
+    if !registry::fits(&schedule, explored.execution.graph()) {
+        return Err(Error::Token {
+            problem: String::from(
+                "it belongs to another program, or the program has changed since; run the check again \
+                 without UNPICK_REPLAY",
+            ),
+        });
+    }
+    let summary = api::summary(&config, &explored);
+    match violation {
+        Some(violation) => {
+            let finding = telling::tell_schedule(&config, program, &violation, &schedule, 1)?;
+            Ok(Verdict::Violated(Box::new(Violated::new(finding, summary))))
+        }
+        None => Err(Error::Token {
+            problem: String::from(
+                "the execution was repeated and shows no violation any more; the program may be mended: \
+                 run the check again without UNPICK_REPLAY",
+            ),
+        }),
+    }
+}
+
+/// The schedule of a token, or of the file that it names.
+fn read(token: &str) -> Result<Schedule, Error> {
+    let refused = |problem: String| Error::Token { problem };
+    let token = token.trim();
+    let text = if token.contains(['/', '\\', '.']) {
+        std::fs::read_to_string(token)
+            .map_err(|error| refused(format!("`{token}` cannot be read: {error}")))?
+    } else {
+        token.to_string()
+    };
+    text.trim().parse().map_err(|malformed| refused(format!("{malformed}")))
+}
+
+/// Runs the execution of a schedule, and keeps the call stacks at the wanted points.
+pub(crate) fn run(
+    config: &Config,
+    program: &Program,
+    schedule: &Schedule,
+    wanted: Vec<Point>,
+) -> Result<(Explored, Option<Violation>), Error> {
+    registry::model(&config.model)?;
+    let (settings, steps) = (config.clone(), schedule.clone());
+    let fresh = move || {
+        let model = registry::model(&settings.model).expect("the model was known before");
+        Execution::new(model, registry::replay(steps.clone()), usize::MAX)
+    };
+    let mut task = api::task(config, program, Box::new(fresh));
+    task.budget.executions = None;
+    task.budget.time = None;
+    task.recorder = Some(Recorder::new(wanted));
+    let explored = worker::explore(task, &mut |_, _| {})?;
+    let violation = match &explored.ending {
+        Ending::Violated(violation) => Some(violation.clone()),
+        _ => None,
+    };
+    Ok((explored, violation))
+}

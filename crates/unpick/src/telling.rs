@@ -1,0 +1,156 @@
+//! From a violation to what is told about it.
+//!
+//! The part of the graph that the violation rests on is put in an order with few changes of
+//! thread, run once more in that order to see that it fails again, and a second time to keep the
+//! call stacks. What the report shows is that run.
+
+mod explain;
+mod trace;
+
+use std::path::PathBuf;
+
+use unpick_check::{Config, Error, registry};
+use unpick_core::event::EventId;
+use unpick_core::graph::Graph;
+use unpick_core::op::ThreadId;
+use unpick_core::schedule::{Schedule, linearise};
+use unpick_core::trace::Finding;
+use unpick_core::violation::{Kind, Point, Violation, Wait};
+use unpick_runtime::Program;
+use unpick_runtime::worker::Explored;
+
+use crate::replay;
+
+/// Tokens up to this length are printed; longer ones go into a file.
+const LONGEST_TOKEN: usize = 120;
+
+/// Tells a violation that was found.
+pub(crate) fn tell(
+    config: &Config,
+    program: &Program,
+    violation: &Violation,
+    explored: &Explored,
+) -> Result<Finding, Error> {
+    let graph = explored.execution.graph();
+    let number = explored.stats.executions();
+    let model = registry::number_of(&config.model);
+    let schedule = |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model);
+    let needed = schedule(&graph.closure(&foundation(graph, violation)));
+    match tell_schedule(config, program, violation, &needed, number) {
+        Err(Error::Token { .. }) => {
+            let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
+            let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
+            tell_schedule(config, program, violation, &schedule(&all), number)
+        }
+        told => told,
+    }
+}
+
+/// Tells the violation at the end of a schedule.
+pub(crate) fn tell_schedule(
+    config: &Config,
+    program: &Program,
+    violation: &Violation,
+    schedule: &Schedule,
+    number: u64,
+) -> Result<Finding, Error> {
+    let lost = || Error::Token {
+        problem: format!(
+            "an execution with a {} was found, but running it again did not show it; the program may not be \
+             deterministic: look for clocks, random numbers, hash-map order, or state that outlives one run",
+            violation.title()
+        ),
+    };
+    let (_, again) = replay::run(config, program, schedule, Vec::new())?;
+    let again = again.filter(|again| again.title() == violation.title()).ok_or_else(lost)?;
+    let (explored, told) = replay::run(config, program, schedule, points(&again))?;
+    let told = told.ok_or_else(lost)?;
+    let token = schedule.to_string();
+    let told = trace::Told::new(&explored, &told);
+    let (trace, message, place) = told.tell();
+    let mut finding = Finding {
+        title: again.title().to_string(),
+        message,
+        place,
+        trace,
+        token: token.clone(),
+        model: config.model.clone(),
+        strategy: String::from("optimal"),
+        execution: number,
+    };
+    let name = format!("{}-{:08x}", again.title().replace(' ', "-"), schedule.fingerprint);
+    let file = (token.len() > LONGEST_TOKEN).then(|| save(&format!("{name}.schedule"), &token)).flatten();
+    if let Some(path) = file {
+        finding.token = path.display().to_string();
+    }
+    save(&format!("{name}.json"), &format!("{:#}\n", unpick_report::json(&finding)));
+    Ok(finding)
+}
+
+/// The events that must have taken place for the violation to show.
+fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
+    let mut events = Vec::new();
+    let mut before = |thread: ThreadId, count: u32| {
+        if count > 0 {
+            events.push(EventId { thread, index: count - 1 });
+        } else {
+            events.extend(graph.spawn_of(thread));
+        }
+    };
+    match &violation.kind {
+        Kind::Race { accesses, .. } => {
+            for access in accesses {
+                let point = access.point;
+                let is_event = graph
+                    .thread(point.thread)
+                    .get(point.index as usize)
+                    .is_some_and(|event| event.site == point.site && (event.is_read() || event.is_write()));
+                before(point.thread, point.index + u32::from(is_event));
+            }
+        }
+        Kind::Unpublished { access, .. } => {
+            before(access.point.thread, access.point.index + u32::from(access.atomic));
+        }
+        Kind::Panic { .. } | Kind::BadUnlock { .. } => before(violation.point.thread, violation.point.index),
+        _ => {
+            for t in 0..graph.thread_count() {
+                let thread = ThreadId(t as u32);
+                if graph.exists(thread) {
+                    before(thread, graph.thread_len(thread) as u32);
+                }
+            }
+        }
+    }
+    events
+}
+
+/// The points whose call stacks are wanted.
+fn points(violation: &Violation) -> Vec<Point> {
+    match &violation.kind {
+        Kind::Race { accesses, .. } => accesses.iter().map(|access| access.point).collect(),
+        Kind::Unpublished { access, .. } => vec![access.point],
+        Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
+            waiters.iter().filter(|w| !matches!(w.wait, Wait::Join(_))).map(|w| w.point).collect()
+        }
+        Kind::BadUnlock { .. } => vec![violation.point],
+        _ => Vec::new(),
+    }
+}
+
+/// Writes a file below `target/unpick`; `None` if that is not possible.
+fn save(name: &str, text: &str) -> Option<PathBuf> {
+    let folder = folder()?.join("unpick");
+    std::fs::create_dir_all(&folder).ok()?;
+    let path = folder.join(name);
+    std::fs::write(&path, text).ok()?;
+    Some(path)
+}
+
+/// The folder that cargo builds into.
+fn folder() -> Option<PathBuf> {
+    if let Some(target) = std::env::var_os("CARGO_TARGET_DIR") {
+        return Some(PathBuf::from(target));
+    }
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|folder| folder.join("target")).find(|target| target.is_dir())
+}
