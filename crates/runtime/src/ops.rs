@@ -5,7 +5,7 @@
 
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
-use unpick_core::op::{Kind, Mode, Op, Site, ThreadId, Value};
+use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
 use crate::arena::{self, Arena};
@@ -55,30 +55,29 @@ pub fn in_check() -> bool {
 /// Outside a check.
 #[inline(always)]
 pub fn on_object(object: Object<'_>, init: Value, op: Op) -> Value {
-    let request = Request { object, init, op };
-    if current::is_watched() { crate::registers::watched(&request) } else { take(&request, 0) }
+    let mut request = Request { object, init, op };
+    if current::is_watched() { crate::registers::watched(&mut request) } else { take(&mut request, 0) }
 }
 
 /// The common path. `stack` is where the live stack of user code ends, or 0 if nobody looks.
 #[inline(never)]
-pub(crate) fn take(request: &Request<'_>, stack: usize) -> Value {
+pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
-    let mut op = request.op;
+    let Request { object, init, op } = request;
     let value = loop {
         // SAFETY: the session outlives its fibers; no other reference to it is in use while a
         // fiber runs, and this one ends before the fiber is left.
         let s = unsafe { &mut *session };
-        let tag = request.object.tag;
-        if tag.stamp() == s.stamp() {
-            op.addr = unpick_core::op::Addr(tag.number());
-        } else if !s.bind(thread, request, &mut op) {
+        if object.tag.stamp() == s.stamp() {
+            op.addr = Addr(object.tag.number());
+        } else if !s.bind(thread, object, *init, op) {
             leave(session, thread);
             continue;
         }
         let fresh = s.execution.is_fresh(thread);
         if stack != 0 || (fresh && op.kind == Kind::Read) {
-            match s.watch(thread, &op, fresh, stack) {
+            match s.watch(thread, op, fresh, stack) {
                 Watch::Go => {}
                 Watch::Answer(value) => {
                     arena::enter(arena);
@@ -88,9 +87,9 @@ pub(crate) fn take(request: &Request<'_>, stack: usize) -> Value {
             }
         }
         s.pulse.at(op.site);
-        if let Some(value) = s.execution.op(thread, &op) {
+        if let Some(value) = s.execution.op(thread, op) {
             if fresh {
-                s.check_published(thread, &op);
+                s.check_published(thread, op);
                 if s.execution.is_stopped() {
                     leave_for_good(session, thread);
                 }
@@ -274,19 +273,17 @@ impl Session {
     /// Gives an object its location; `false` when the thread must stop and try again.
     #[cold]
     #[inline(never)]
-    fn bind(&mut self, thread: ThreadId, request: &Request<'_>, op: &mut Op) -> bool {
-        if !self.admit(&request.object, op.site) {
+    fn bind(&mut self, thread: ThreadId, object: &Object<'_>, init: Value, op: &mut Op) -> bool {
+        if !self.admit(object, op.site) {
             return false;
         }
-        let Some(addr) = self.execution.bind(thread, request.init, op.kind == Kind::Read) else {
-            return false;
-        };
-        let known = known(self, &request.object);
+        let Some(addr) = self.execution.bind(thread, init, op.kind == Kind::Read) else { return false };
+        let known = known(self, object);
         if addr.index() >= self.known.len() {
             self.known.resize(addr.index() + 1, Known { kind: "", birth: None });
         }
         self.known[addr.index()] = known;
-        request.object.tag.set(self.stamp(), addr.0);
+        object.tag.set(self.stamp(), addr.0);
         op.addr = addr;
         true
     }
@@ -345,8 +342,11 @@ impl Session {
     /// Looks whether the state of a thread at a suspect place has come back.
     #[cold]
     fn revisit(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
-        let state = self.state(thread, stack);
         let at = self.execution.position(thread);
+        if !self.spins.matters(self.execution.graph(), thread, at) {
+            return Watch::Go;
+        }
+        let state = self.state(thread, stack);
         let graph = self.execution.graph();
         let from = self.spins.visit(graph, thread, op.site, state, at);
         if !fresh {

@@ -10,20 +10,20 @@ use crate::ops::{Request, take};
 
 /// Takes a request, with the caller's state in view.
 #[inline(always)]
-pub(crate) fn watched(request: &Request<'_>) -> Value {
+pub(crate) fn watched(request: &mut Request<'_>) -> Value {
     // SAFETY: the entry keeps the calling convention and passes the pointer on to `handle`, which
     // uses it before it returns.
-    unsafe { entry((request as *const Request<'_>).cast()) }
+    unsafe { entry((request as *mut Request<'_>).cast()) }
 }
 
-extern "C" fn handle(request: *const u8, stack: usize) -> Value {
+extern "C" fn handle(request: *mut u8, stack: usize) -> Value {
     // SAFETY: `watched` passes a valid request.
-    take(unsafe { &*request.cast::<Request<'_>>() }, stack)
+    take(unsafe { &mut *request.cast::<Request<'_>>() }, stack)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
-unsafe extern "C" fn entry(request: *const u8) -> Value {
+unsafe extern "C" fn entry(request: *mut u8) -> Value {
     core::arch::naked_asm!(
         ".cfi_startproc",
         "push rbx",
@@ -46,7 +46,7 @@ unsafe extern "C" fn entry(request: *const u8) -> Value {
 
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
-unsafe extern "C" fn entry(request: *const u8) -> Value {
+unsafe extern "C" fn entry(request: *mut u8) -> Value {
     core::arch::naked_asm!(
         ".cfi_startproc",
         "sub sp, sp, #160",
@@ -74,6 +74,6 @@ unsafe extern "C" fn entry(request: *const u8) -> Value {
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-unsafe extern "C" fn entry(request: *const u8) -> Value {
+unsafe extern "C" fn entry(request: *mut u8) -> Value {
     handle(request, 0)
 }

@@ -48,6 +48,8 @@ pub(crate) struct Spins {
     /// States that came back although the thread had changed something.
     refuted: Vec<(Site, u64)>,
     visits: Vec<Vec<Visit>>,
+    /// For each thread, from where on its recorded events change nothing; found when needed.
+    idle_from: Vec<Option<u32>>,
     pub(crate) ghost: Option<Ghost>,
 }
 
@@ -56,6 +58,21 @@ impl Spins {
     pub(crate) fn begin(&mut self) {
         self.ghost = None;
         self.visits.iter_mut().for_each(Vec::clear);
+        self.idle_from.fill(None);
+    }
+
+    /// Whether the state before the thread's event `at` can ever come back: nothing that is
+    /// recorded after it changes anything.
+    pub(crate) fn matters(&mut self, graph: &Graph, thread: ThreadId, at: u32) -> bool {
+        if thread.index() >= self.idle_from.len() {
+            self.idle_from.resize(thread.index() + 1, None);
+        }
+        let idle_from = self.idle_from[thread.index()].get_or_insert_with(|| {
+            let recorded = graph.thread_len(thread) as u32;
+            let busy = (0..recorded).rev().find(|&index| !is_idle(graph, EventId { thread, index }));
+            busy.map_or(0, |index| index + 1)
+        });
+        at >= *idle_from
     }
 
     /// Whether any place is suspect.
@@ -142,9 +159,20 @@ pub(crate) fn repeats(event: &Event, op: &Op) -> bool {
 /// A hash of some bytes: fast, not cryptographic, the same in every process.
 pub(crate) fn hash(bytes: &[u8], seed: u64) -> u64 {
     let mix = |h: u64, word: u64| (h ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
-    let chunks = bytes.chunks_exact(8);
-    let mut tail = [0; 8];
-    tail[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
-    let words = chunks.map(|chunk| u64::from_ne_bytes(chunk.try_into().unwrap_or_default()));
-    mix(words.fold(seed ^ bytes.len() as u64, mix), u64::from_ne_bytes(tail))
+    let word = |chunk: &[u8]| u64::from_ne_bytes(chunk.try_into().unwrap_or_default());
+    // Four lanes: one multiplication need not wait for the one before.
+    let mut lanes = [seed, !seed, seed.rotate_left(17), seed ^ bytes.len() as u64];
+    let blocks = bytes.chunks_exact(32);
+    let rest = blocks.remainder();
+    for block in blocks {
+        for (lane, chunk) in lanes.iter_mut().zip(block.chunks_exact(8)) {
+            *lane = mix(*lane, word(chunk));
+        }
+    }
+    let mut tail = [0; 32];
+    tail[..rest.len()].copy_from_slice(rest);
+    for (lane, chunk) in lanes.iter_mut().zip(tail.chunks_exact(8)) {
+        *lane = mix(*lane, word(chunk));
+    }
+    lanes.into_iter().fold(0, mix)
 }
