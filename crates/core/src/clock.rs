@@ -35,9 +35,11 @@ pub fn knows(clock: &Clock, event: EventId) -> bool {
 /// Adds what `other` knows to `clock`.
 #[inline(always)]
 pub fn join(clock: &mut Clock, other: &Clock) {
-    for (a, b) in clock.chunks_exact_mut(LANES).zip(other.chunks_exact(LANES)) {
+    let (clocks, _) = clock.as_chunks_mut::<LANES>();
+    let (others, _) = other.as_chunks::<LANES>();
+    for i in 0..clocks.len().min(others.len()) {
         for lane in 0..LANES {
-            a[lane] = a[lane].max(b[lane]);
+            clocks[i][lane] = clocks[i][lane].max(others[i][lane]);
         }
     }
 }

@@ -54,7 +54,7 @@ pub struct Divergence {
     pub now: Option<Op>,
 }
 
-/// What a thread is doing in this run.
+/// How far a thread is in this run.
 #[derive(Debug, Default)]
 struct Run {
     /// Events so far in this run.
@@ -64,13 +64,18 @@ struct Run {
     /// Threads spawned so far.
     spawned: u32,
     started: bool,
+}
+
+/// What a thread waits for, and what it knows; valid only while one of the sets holds it.
+#[derive(Debug, Default)]
+struct Rest {
     waits_for: Option<EventId>,
     blocked: Option<Waiter>,
     /// The op before which the thread was stopped.
     pending: Option<Op>,
-    /// What the thread knows, valid for `view_pc` events.
+    /// What the thread knew at `viewed`: a run, and a number of events.
     view: Vec<u32>,
-    view_pc: Option<u32>,
+    viewed: (u64, u32),
 }
 
 /// The state of the current run, and what outlasts it.
@@ -79,6 +84,7 @@ pub struct Execution {
     model: Box<dyn MemoryModel>,
     strategy: Box<dyn Strategy>,
     runs: Vec<Run>,
+    rests: Vec<Rest>,
     /// Threads that can run without a decision.
     runnable: ThreadSet,
     /// Threads whose replay waits for another thread's.
@@ -105,6 +111,7 @@ impl Execution {
             model,
             strategy,
             runs: Vec::new(),
+            rests: Vec::new(),
             runnable: ThreadSet::new(),
             waiting: ThreadSet::new(),
             blocked: ThreadSet::new(),
@@ -172,18 +179,12 @@ impl Execution {
         self.blocked.clear();
         self.ready.reads.clear();
         self.ready.others.clear();
-        if self.runs.len() < self.graph.thread_count() {
-            self.runs.resize_with(self.graph.thread_count(), Run::default);
-        }
+        self.make_room(self.graph.thread_count());
         for (t, run) in self.runs.iter_mut().enumerate() {
             run.pc = 0;
             run.recorded = self.graph.thread_len(ThreadId(t as u32)) as u32;
             run.spawned = 0;
             run.started = false;
-            run.waits_for = None;
-            run.blocked = None;
-            run.pending = None;
-            run.view_pc = None;
         }
         self.activate(ThreadId::MAIN);
     }
@@ -267,19 +268,20 @@ impl Execution {
     /// What the thread knows now: a clock of what happens before its next event.
     #[inline]
     pub fn view(&mut self, thread: ThreadId) -> &[u32] {
-        let run = &mut self.runs[thread.index()];
-        if run.view_pc != Some(run.pc) {
-            self.graph.view_into(thread, run.pc as usize, &mut run.view);
-            run.view_pc = Some(run.pc);
+        let now = (self.number, self.runs[thread.index()].pc);
+        let rest = &mut self.rests[thread.index()];
+        if rest.viewed != now {
+            self.graph.view_into(thread, now.1 as usize, &mut rest.view);
+            rest.viewed = now;
         }
-        &run.view
+        &rest.view
     }
 
     /// Stops a thread for ever.
     pub fn block(&mut self, thread: ThreadId, waiter: Waiter) {
         self.runnable.remove(thread);
         self.blocked.insert(thread);
-        self.runs[thread.index()].blocked = Some(waiter);
+        self.rests[thread.index()].blocked = Some(waiter);
     }
 
     /// Ends the run with a violation.
@@ -316,7 +318,7 @@ impl Execution {
         let waiters: Vec<Waiter> = self
             .blocked
             .iter()
-            .filter_map(|t| self.runs[t.index()].blocked)
+            .filter_map(|t| self.rests[t.index()].blocked)
             .map(|w| self.refresh(w))
             .collect();
         let for_locks: Vec<LockWaiter> = waiters
@@ -433,7 +435,7 @@ impl Execution {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, thread: ThreadId, event: EventId) -> Option<Value> {
-        self.runs[thread.index()].waits_for = Some(event);
+        self.rests[thread.index()].waits_for = Some(event);
         self.runnable.remove(thread);
         self.waiting.insert(thread);
         None
@@ -441,17 +443,13 @@ impl Execution {
 
     #[inline(never)]
     fn wake_replays(&mut self) {
-        for t in 0..self.runs.len() {
-            let thread = ThreadId(t as u32);
-            if !self.waiting.contains(thread) {
-                continue;
-            }
-            if let Some(event) = self.runs[t].waits_for
-                && self.runs[event.thread.index()].pc > event.index
-            {
+        let mut next = self.waiting.first();
+        while let Some(thread) = next {
+            next = self.waiting.after(thread);
+            let Some(event) = self.rests[thread.index()].waits_for else { continue };
+            if self.runs[event.thread.index()].pc > event.index {
                 self.waiting.remove(thread);
                 self.runnable.insert(thread);
-                self.runs[t].waits_for = None;
             }
         }
     }
@@ -576,9 +574,9 @@ impl Execution {
         }
         for t in 0..self.runs.len() {
             let thread = ThreadId(t as u32);
-            if self.blocked.contains(thread) && self.runs[t].blocked.is_some_and(|w| freed(&w.wait)) {
-                let reads = matches!(self.runs[t].blocked, Some(Waiter { wait: Wait::Lock { .. }, .. }));
-                self.runs[t].blocked = None;
+            if self.blocked.contains(thread) && self.rests[t].blocked.is_some_and(|w| freed(&w.wait)) {
+                let reads = matches!(self.rests[t].blocked, Some(Waiter { wait: Wait::Lock { .. }, .. }));
+                self.rests[t].pending = None;
                 self.blocked.remove(thread);
                 if reads { self.ready.reads.insert(thread) } else { self.ready.others.insert(thread) }
             }
@@ -606,7 +604,7 @@ impl Execution {
         let ready: Vec<ThreadId> = self.ready.reads.iter().chain(self.ready.others.iter()).collect();
         let waiters = ready.iter().map(|&thread| {
             let run = &self.runs[thread.index()];
-            let op = run.pending?;
+            let op = self.rests[thread.index()].pending?;
             let wait = self.obstacle(&op)?;
             Some(Waiter { point: Point { thread, index: run.pc, site: op.site }, wait })
         });
@@ -621,7 +619,7 @@ impl Execution {
 
     #[inline(always)]
     fn park(&mut self, thread: ThreadId, reads: bool, op: Option<&Op>) -> Option<Value> {
-        self.runs[thread.index()].pending = op.copied();
+        self.rests[thread.index()].pending = op.copied();
         self.runnable.remove(thread);
         if reads {
             self.ready.reads.insert(thread)
@@ -633,11 +631,17 @@ impl Execution {
 
     #[inline(always)]
     fn activate(&mut self, thread: ThreadId) {
-        if thread.index() >= self.runs.len() {
-            self.runs.resize_with(thread.index() + 1, Run::default);
-        }
+        self.make_room(thread.index() + 1);
         self.runs[thread.index()].started = true;
         self.runnable.insert(thread);
+    }
+
+    #[inline(always)]
+    fn make_room(&mut self, threads: usize) {
+        if self.runs.len() < threads {
+            self.runs.resize_with(threads, Run::default);
+            self.rests.resize_with(threads, Rest::default);
+        }
     }
 
     fn child_of(&mut self, parent: ThreadId) -> ThreadId {

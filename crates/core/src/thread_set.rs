@@ -61,6 +61,19 @@ impl ThreadSet {
         Some(ThreadId((i * 64) as u32 + word.trailing_zeros()))
     }
 
+    /// The thread with the lowest id above this one.
+    #[inline(always)]
+    pub fn after(&self, thread: ThreadId) -> Option<ThreadId> {
+        let next = thread.index() + 1;
+        let (own, bit) = (next / 64, next % 64);
+        let rest = self.words.get(own)? >> bit << bit;
+        if rest != 0 {
+            return Some(ThreadId((own * 64) as u32 + rest.trailing_zeros()));
+        }
+        let (i, word) = self.words.iter().enumerate().skip(own + 1).find(|(_, word)| **word != 0)?;
+        Some(ThreadId((i * 64) as u32 + word.trailing_zeros()))
+    }
+
     /// The threads in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
         self.words.iter().enumerate().flat_map(|(i, &word)| {
@@ -97,6 +110,9 @@ mod tests {
         }
         assert_eq!(set.iter().map(|t| t.0).collect::<Vec<_>>(), [3, 64, 200]);
         assert_eq!(set.len(), 3);
+        assert_eq!(set.after(ThreadId(3)), Some(ThreadId(64)));
+        assert_eq!(set.after(ThreadId(64)), Some(ThreadId(200)));
+        assert_eq!(set.after(ThreadId(200)), None);
         set.remove(ThreadId(3));
         assert_eq!(set.first(), Some(ThreadId(64)));
         set.remove(ThreadId(64));

@@ -136,7 +136,7 @@ fn reserve() -> Vec<usize> {
 
 /// Whether the address belongs to any arena.
 #[inline(always)]
-fn is_ours(address: usize) -> bool {
+pub(crate) fn is_ours(address: usize) -> bool {
     let region = REGION.load(Ordering::Relaxed);
     region != 0 && address.wrapping_sub(region) < MAX_ARENAS * ARENA_BYTES
 }

@@ -16,7 +16,7 @@ pub(crate) struct Fiber {
     thread: ThreadId,
     session: *mut Session,
     yielder: *const Yielder<(), ()>,
-    /// Top of the stack.
+    /// Where the part of the stack that belongs to the program begins.
     base: usize,
     /// Bottom of the stack; below is the guard page.
     limit: usize,
@@ -56,9 +56,14 @@ impl Fiber {
         self.yielder
     }
 
-    /// Top of the stack.
+    /// Where the part of the stack that belongs to the program begins.
     pub(crate) fn base(&self) -> usize {
         self.base
+    }
+
+    /// Says where the part of the stack that belongs to the program begins.
+    pub(crate) fn set_base(&mut self, base: usize) {
+        self.base = base;
     }
 
     /// Whether the address is in the guard page or just below the stack.

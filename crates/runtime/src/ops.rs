@@ -235,12 +235,12 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
             leave_for_good(session, thread);
         }
         object.tag.set(stamp, s.cells.add());
-        s.known_cells.push(known(s, &object));
+        s.known_cells.push(Known::new(&object));
     }
     let number = object.tag.number();
     let point = Point { thread, index: s.execution.position(thread), site };
     s.note(thread, site);
-    let Known { kind, birth } = s.known_cells[number as usize];
+    let (kind, birth) = (s.known_cells[number as usize].kind, s.birth_of_cell(number));
     let view = s.execution.view(thread);
     let unborn = birth.filter(|&(creator, at)| creator != thread && view[creator.index()] <= at);
     let violation = if let Some(accesses) = s.cells.access(number, point, writes, view) {
@@ -278,9 +278,9 @@ impl Session {
             return false;
         }
         let Some(addr) = self.execution.bind(thread, init, op.kind == Kind::Read) else { return false };
-        let known = known(self, object);
+        let known = Known::new(object);
         if addr.index() >= self.known.len() {
-            self.known.resize(addr.index() + 1, Known { kind: "", birth: None });
+            self.known.resize(addr.index() + 1, Known::NONE);
         }
         self.known[addr.index()] = known;
         object.tag.set(self.stamp(), addr.0);
@@ -291,7 +291,7 @@ impl Session {
     /// Whether an object that has no stamp of this run may be used in it.
     fn admit(&mut self, object: &Object<'_>, site: Site) -> bool {
         let address = object.tag as *const Tag as usize;
-        if object.tag.stamp() == 0 && !statics::is_static(address) {
+        if object.tag.stamp() == 0 && (arena::is_ours(address) || !statics::is_static(address)) {
             return true;
         }
         if statics::is_static(address) {
@@ -331,7 +331,7 @@ impl Session {
                 return self.revisit(thread, op, fresh, stack);
             }
         }
-        if fresh && spin::rounds(self.execution.graph(), thread, op.site) > 0 {
+        if fresh && spin::rounds(self.execution.graph(), thread, op) > 0 {
             self.spins.suspect(op.site);
             self.execution.repeat();
             return Watch::Stop;
@@ -358,7 +358,7 @@ impl Session {
             self.spins.ghost = Some(ghost);
             return self.ghost(thread, op, None);
         }
-        if spin::rounds(self.execution.graph(), thread, op.site) >= self.limits.max_rounds {
+        if spin::rounds(self.execution.graph(), thread, op) >= self.limits.max_rounds {
             if !self.cut_loops.contains(&op.site) {
                 self.cut_loops.push(op.site);
             }
@@ -425,16 +425,6 @@ impl Session {
             recorder.note(Point { thread, index: self.execution.position(thread), site });
         }
     }
-}
-
-/// What is known of an object from where it lies.
-fn known(session: &Session, object: &Object<'_>) -> Known {
-    let address = object.tag as *const Tag as usize;
-    let owner = session.arenas.iter().enumerate().find_map(|(t, arena)| {
-        let arena = arena.as_ref().filter(|arena| arena.contains(address))?;
-        Some((ThreadId(t as u32), arena.birth(address)?))
-    });
-    Known { kind: object.kind, birth: owner }
 }
 
 /// The session and thread of the caller.

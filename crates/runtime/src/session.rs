@@ -18,12 +18,14 @@ use unpick_core::violation::{Access, Kind, Point, Violation};
 use crate::arena::{self, Arena};
 use crate::current;
 use crate::fiber::Fiber;
+use crate::ops::Object;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::site;
 use crate::spin::Spins;
 use crate::statics::Statics;
+use crate::tag::Tag;
 
 /// The program under test: called once per execution.
 pub type Program = Arc<dyn Fn() + Send + Sync>;
@@ -45,8 +47,42 @@ pub struct Limits {
 pub(crate) struct Known {
     /// Name of its type.
     pub(crate) kind: &'static str,
-    /// Thread and number of events at which the memory it lives in was allocated.
-    pub(crate) birth: Option<(ThreadId, u32)>,
+    birth: Birth,
+}
+
+/// When the memory that an object lives in was allocated.
+#[derive(Clone, Copy, Debug)]
+enum Birth {
+    /// Nobody has asked yet; the object is here.
+    At(usize),
+    /// The thread, and how many events it had.
+    Known(ThreadId, u32),
+    /// Not by a thread under test.
+    Outside,
+}
+
+impl Known {
+    /// Nothing is known.
+    pub(crate) const NONE: Known = Known { kind: "", birth: Birth::Outside };
+
+    /// What is known when an object is first used.
+    pub(crate) fn new(object: &Object<'_>) -> Known {
+        Known { kind: object.kind, birth: Birth::At(object.tag as *const Tag as usize) }
+    }
+
+    fn birth(&mut self, arenas: &[Option<Box<Arena>>]) -> Option<(ThreadId, u32)> {
+        if let Birth::At(address) = self.birth {
+            let owner = arenas.iter().enumerate().find_map(|(t, arena)| {
+                let arena = arena.as_ref().filter(|arena| arena.contains(address))?;
+                Some((ThreadId(t as u32), arena.birth(address)?))
+            });
+            self.birth = owner.map_or(Birth::Outside, |(thread, birth)| Birth::Known(thread, birth));
+        }
+        match self.birth {
+            Birth::Known(thread, birth) => Some((thread, birth)),
+            _ => None,
+        }
+    }
 }
 
 /// A check in progress.
@@ -154,9 +190,6 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
-        for arena in self.arenas.iter_mut().flatten() {
-            arena.reset();
-        }
         current::watch(self.spins.any_suspects() || self.recorder.is_some());
     }
 
@@ -176,13 +209,9 @@ impl Session {
 
     fn end(&mut self) -> Outcome {
         let outcome = self.execution.end();
-        for index in 0..self.fibers.len() {
-            if self.fibers[index].busy {
-                self.fibers[index].abandon();
-            }
-            if let Some(job) = self.jobs[index].take() {
-                std::mem::forget(job);
-            }
+        if !matches!(outcome, Outcome::Complete) {
+            self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
+            self.jobs.iter_mut().for_each(|job| std::mem::forget(job.take()));
         }
         self.statics.restore();
         self.worn |= std::thread::panicking();
@@ -213,12 +242,16 @@ impl Session {
     /// Checks that the thread which has just used a location knows of its initialisation.
     #[inline(always)]
     pub(crate) fn check_published(&mut self, thread: ThreadId, op: &Op) {
-        let known = &self.known[op.addr.index()];
-        if let Some((creator, birth)) = known.birth
+        if let Some((creator, birth)) = self.known[op.addr.index()].birth(&self.arenas)
             && creator != thread
         {
             self.check_creator(thread, op, creator, birth);
         }
+    }
+
+    /// When the memory of a cell was allocated.
+    pub(crate) fn birth_of_cell(&mut self, cell: u32) -> Option<(ThreadId, u32)> {
+        self.known_cells[cell as usize].birth(&self.arenas)
     }
 
     #[inline(never)]
@@ -276,9 +309,12 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
     // SAFETY: the fiber exists, and only this OS thread touches the session.
     unsafe {
         let fiber = &mut (&mut (*session).fibers)[thread.index()];
-        fiber.busy = true;
+        let starts = !std::mem::replace(&mut fiber.busy, true);
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
+        if starts && !arena.is_null() {
+            (*arena).reset();
+        }
         (*session).pulse.beat(thread);
         current::set(session, Some(thread));
         arena::enter(arena);
@@ -293,6 +329,9 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
 pub(crate) fn work(session: *mut Session, thread: ThreadId, yielder: &Yielder<(), ()>) {
     // SAFETY: the session outlives its fibers, and only one OS thread runs them.
     unsafe { (&mut (*session).fibers)[thread.index()].set_yielder(yielder) };
+    let top = 0u8;
+    // SAFETY: as above.
+    unsafe { (&mut (*session).fibers)[thread.index()].set_base((&raw const top) as usize) };
     loop {
         if thread == ThreadId::MAIN {
             // SAFETY: as above; the program is not replaced while it runs.

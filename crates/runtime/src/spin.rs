@@ -130,9 +130,9 @@ fn is_idle(graph: &Graph, id: EventId) -> bool {
     }
 }
 
-/// How often in a row the thread has been at this place and read the same write there, without
-/// changing anything in between.
-pub(crate) fn rounds(graph: &Graph, thread: ThreadId, site: Site) -> usize {
+/// How often in a row the thread has been at this place and read the same write of the same
+/// location there, without changing anything in between.
+pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op) -> usize {
     let events = graph.thread(thread);
     let mut last: Option<EventId> = None;
     let mut rounds = 0;
@@ -140,7 +140,7 @@ pub(crate) fn rounds(graph: &Graph, thread: ThreadId, site: Site) -> usize {
         if !is_idle(graph, EventId::new(thread, index)) {
             break;
         }
-        if events[index].site == site && events[index].is_read() {
+        if events[index].site == op.site && events[index].addr == op.addr {
             if last.is_some_and(|rf| rf != events[index].rf) {
                 break;
             }

@@ -4,8 +4,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::rc::Rc;
 
 use unpick_core::op::ThreadId;
 use unpick_runtime::{ops, panics};
@@ -15,7 +14,8 @@ use crate::here;
 /// What a thread leaves behind: its result, or the value it panicked with.
 pub type Result<T> = std::thread::Result<T>;
 
-/// Where a thread puts its result.
+/// Where a thread puts its result. Threads under test share one OS thread, so counting needs no
+/// atomics.
 struct Packet<T> {
     result: UnsafeCell<Option<Result<T>>>,
     ended: Cell<bool>,
@@ -23,14 +23,15 @@ struct Packet<T> {
 
 /// A thread that can be waited for.
 enum Inner<T> {
-    Checked { thread: ThreadId, packet: Arc<Packet<T>> },
+    Checked { thread: ThreadId, packet: Rc<Packet<T>> },
     Outside(std::thread::JoinHandle<T>),
 }
 
 /// A handle to a thread, as [`std::thread::JoinHandle`].
 pub struct JoinHandle<T>(Inner<T>);
 
-// SAFETY: the packet is written by the thread before it ends and read after it was joined.
+// SAFETY: the packet is written by the thread before it ends and read after it was joined; all
+// threads under test run on one OS thread.
 unsafe impl<T> Send for JoinHandle<T> {}
 // SAFETY: as above; a shared handle gives no access to the packet's result.
 unsafe impl<T> Sync for JoinHandle<T> {}
@@ -92,13 +93,13 @@ pub fn yield_now() {
 }
 
 /// Wraps a closure so that it leaves its result in a packet.
-fn package<'a, F, T>(f: F) -> (Box<dyn FnOnce() + 'static>, Arc<Packet<T>>)
+fn package<'a, F, T>(f: F) -> (Box<dyn FnOnce() + 'static>, Rc<Packet<T>>)
 where
     F: FnOnce() -> T + 'a,
     T: 'a,
 {
-    let packet = Arc::new(Packet { result: UnsafeCell::new(None), ended: Cell::new(false) });
-    let theirs = Arc::clone(&packet);
+    let packet = Rc::new(Packet { result: UnsafeCell::new(None), ended: Cell::new(false) });
+    let theirs = Rc::clone(&packet);
     let job: Box<dyn FnOnce() + 'a> = Box::new(move || {
         let result = catch_unwind(AssertUnwindSafe(f));
         // SAFETY: nobody reads the packet before the thread has ended.
@@ -132,14 +133,14 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 /// Whether a scoped thread has been joined, and whether it panicked.
-type Joined = Arc<(AtomicBool, AtomicBool)>;
+type Joined = Rc<(Cell<bool>, Cell<bool>)>;
 
 // SAFETY: inside a check one thread of the program runs at a time, on one OS thread; outside, the
 // cells are not used.
 unsafe impl Sync for Scope<'_, '_> {}
 
 enum ScopedInner<'scope, T> {
-    Checked { thread: ThreadId, packet: Arc<Packet<T>>, joined: Joined },
+    Checked { thread: ThreadId, packet: Rc<Packet<T>>, joined: Joined },
     Outside(std::thread::ScopedJoinHandle<'scope, T>),
 }
 
@@ -162,7 +163,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         match self.0 {
             ScopedInner::Checked { thread, packet, joined } => {
                 ops::join(thread, here!());
-                joined.0.store(true, Ordering::Relaxed);
+                joined.0.set(true);
                 collect(thread, &packet)
             }
             ScopedInner::Outside(handle) => handle.join(),
@@ -189,15 +190,15 @@ impl<'scope> Scope<'scope, '_> {
         if let Some(outside) = self.outside.get() {
             return ScopedJoinHandle(ScopedInner::Outside(outside.spawn(f)));
         }
-        let joined: Joined = Arc::default();
-        let theirs = Arc::clone(&joined);
+        let joined: Joined = Rc::default();
+        let theirs = Rc::clone(&joined);
         let (job, packet) = package(move || {
             let result = catch_unwind(AssertUnwindSafe(f));
-            theirs.1.store(result.is_err(), Ordering::Relaxed);
+            theirs.1.set(result.is_err());
             result.unwrap_or_else(|payload| resume_unwind(payload))
         });
         let thread = ops::spawn(job, here!());
-        self.threads.borrow_mut().push((thread, Arc::clone(&joined)));
+        self.threads.borrow_mut().push((thread, Rc::clone(&joined)));
         ScopedJoinHandle(ScopedInner::Checked { thread, packet, joined })
     }
 }
@@ -235,9 +236,9 @@ where
         let thread = scope.threads.borrow().get(next).cloned();
         let Some((thread, joined)) = thread else { break };
         next += 1;
-        if !joined.0.load(Ordering::Relaxed) {
+        if !joined.0.get() {
             ops::join(thread, site);
-            panicked |= joined.1.load(Ordering::Relaxed);
+            panicked |= joined.1.get();
         }
     }
     match result {
