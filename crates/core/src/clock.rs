@@ -128,13 +128,18 @@ impl Clocks {
     pub fn copy(&mut self, from: (u32, Part), to: (u32, Part)) {
         let source = (from.0 as usize * PARTS + from.1 as usize) * self.width;
         let target = (to.0 as usize * PARTS + to.1 as usize) * self.width;
-        self.data.copy_within(source..source + self.width, target);
+        // In steps of fixed size, which are a few moves each instead of a call.
+        let (chunks, _) = self.data.as_chunks_mut::<LANES>();
+        for step in 0..self.width / LANES {
+            chunks[target / LANES + step] = chunks[source / LANES + step];
+        }
     }
 
     /// Sets a clock to nothing known.
     #[inline(always)]
     pub fn clear(&mut self, slot: u32, part: Part) {
-        self.get_mut(slot, part).fill(0);
+        let (chunks, _) = self.get_mut(slot, part).as_chunks_mut::<LANES>();
+        chunks.iter_mut().for_each(|chunk| *chunk = [0; LANES]);
     }
 
     /// Adds the clock `from` to the clock `to`, which must be of a younger slot.

@@ -2,32 +2,40 @@
 
 use crate::op::ThreadId;
 
-/// A set of threads.
+/// A set of threads. Programs of up to 64 threads need one word; more are in the vector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadSet {
-    words: Vec<u64>,
+    low: u64,
+    high: Vec<u64>,
 }
 
 impl ThreadSet {
     /// The empty set.
     pub fn new() -> ThreadSet {
-        ThreadSet { words: vec![0] }
+        ThreadSet::default()
     }
 
     /// Adds a thread.
     #[inline(always)]
     pub fn insert(&mut self, thread: ThreadId) {
-        let (word, bit) = (thread.index() / 64, thread.index() % 64);
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
+        if thread.0 < 64 { self.low |= 1 << thread.0 } else { self.insert_high(thread) }
+    }
+
+    #[cold]
+    fn insert_high(&mut self, thread: ThreadId) {
+        let (word, bit) = (thread.index() / 64 - 1, thread.index() % 64);
+        if word >= self.high.len() {
+            self.high.resize(word + 1, 0);
         }
-        self.words[word] |= 1 << bit;
+        self.high[word] |= 1 << bit;
     }
 
     /// Removes a thread.
     #[inline(always)]
     pub fn remove(&mut self, thread: ThreadId) {
-        if let Some(word) = self.words.get_mut(thread.index() / 64) {
+        if thread.0 < 64 {
+            self.low &= !(1 << thread.0);
+        } else if let Some(word) = self.high.get_mut(thread.index() / 64 - 1) {
             *word &= !(1 << (thread.index() % 64));
         }
     }
@@ -35,66 +43,69 @@ impl ThreadSet {
     /// Whether the thread is in the set.
     #[inline(always)]
     pub fn contains(&self, thread: ThreadId) -> bool {
-        self.words.get(thread.index() / 64).is_some_and(|word| word >> (thread.index() % 64) & 1 == 1)
+        let word = if thread.0 < 64 { self.low } else { self.word(thread.index() / 64) };
+        word >> (thread.index() % 64) & 1 == 1
     }
 
     /// Whether no thread is in the set.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|&word| word == 0)
+        self.low == 0 && self.high.iter().all(|&word| word == 0)
     }
 
     /// Whether no thread but `thread` is in the set.
     #[inline(always)]
     pub fn is_within(&self, thread: ThreadId) -> bool {
-        let own = thread.index() / 64;
-        self.words.iter().enumerate().all(|(i, &word)| {
-            let word = if i == own { word & !(1 << (thread.index() % 64)) } else { word };
-            word == 0
-        })
+        if self.high.is_empty() && thread.0 < 64 {
+            return self.low & !(1 << thread.0) == 0;
+        }
+        self.iter().all(|other| other == thread)
     }
 
     /// The thread with the lowest id.
     #[inline(always)]
     pub fn first(&self) -> Option<ThreadId> {
-        let (i, word) = self.words.iter().enumerate().find(|(_, word)| **word != 0)?;
-        Some(ThreadId((i * 64) as u32 + word.trailing_zeros()))
+        if self.low != 0 {
+            return Some(ThreadId(self.low.trailing_zeros()));
+        }
+        if self.high.is_empty() { None } else { self.first_from(1) }
     }
 
     /// The thread with the lowest id above this one.
     #[inline(always)]
     pub fn after(&self, thread: ThreadId) -> Option<ThreadId> {
         let next = thread.index() + 1;
-        let (own, bit) = (next / 64, next % 64);
-        let rest = self.words.get(own)? >> bit << bit;
+        let rest = self.word(next / 64) >> (next % 64) << (next % 64);
         if rest != 0 {
-            return Some(ThreadId((own * 64) as u32 + rest.trailing_zeros()));
+            return Some(ThreadId((next / 64 * 64) as u32 + rest.trailing_zeros()));
         }
-        let (i, word) = self.words.iter().enumerate().skip(own + 1).find(|(_, word)| **word != 0)?;
-        Some(ThreadId((i * 64) as u32 + word.trailing_zeros()))
+        if self.high.is_empty() { None } else { self.first_from(next / 64 + 1) }
     }
 
     /// The threads in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
-        self.words.iter().enumerate().flat_map(|(i, &word)| {
-            let mut rest = word;
-            std::iter::from_fn(move || {
-                let bit = rest.checked_ilog2().map(|_| rest.trailing_zeros())?;
-                rest &= rest - 1;
-                Some(ThreadId((i * 64) as u32 + bit))
-            })
-        })
-    }
-
-    /// How many threads.
-    pub fn len(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
+        std::iter::successors(self.first(), |&thread| self.after(thread))
     }
 
     /// Removes all.
     #[inline(always)]
     pub fn clear(&mut self) {
-        self.words.fill(0);
+        self.low = 0;
+        if !self.high.is_empty() {
+            self.high.fill(0);
+        }
+    }
+
+    #[inline(always)]
+    fn word(&self, index: usize) -> u64 {
+        if index == 0 { self.low } else { self.high.get(index - 1).copied().unwrap_or(0) }
+    }
+
+    #[cold]
+    fn first_from(&self, word: usize) -> Option<ThreadId> {
+        let mut words = self.high.iter().enumerate().skip(word - 1);
+        let (i, word) = words.find(|(_, word)| **word != 0)?;
+        Some(ThreadId(((i + 1) * 64) as u32 + word.trailing_zeros()))
     }
 }
 
@@ -109,7 +120,6 @@ mod tests {
             set.insert(ThreadId(id));
         }
         assert_eq!(set.iter().map(|t| t.0).collect::<Vec<_>>(), [3, 64, 200]);
-        assert_eq!(set.len(), 3);
         assert_eq!(set.after(ThreadId(3)), Some(ThreadId(64)));
         assert_eq!(set.after(ThreadId(64)), Some(ThreadId(200)));
         assert_eq!(set.after(ThreadId(200)), None);

@@ -86,9 +86,9 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
                 Watch::Stop => leave_for_good(session, thread),
             }
         }
-        s.pulse.at(op.site);
         if let Some(value) = s.execution.op(thread, op) {
             if fresh {
+                s.pulse.at(op.site);
                 s.check_published(thread, op);
                 if s.execution.is_stopped() {
                     leave_for_good(session, thread);
@@ -122,7 +122,6 @@ fn other(op: &Op) -> Value {
     let value = loop {
         // SAFETY: as in `take`.
         let s = unsafe { &mut *session };
-        s.pulse.at(op.site);
         if let Some(value) = s.execution.op(thread, op) {
             break value;
         }

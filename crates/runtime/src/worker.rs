@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use unpick_core::error::Error;
 use unpick_core::execution::{Execution, Outcome};
+use unpick_core::graph::Graph;
 use unpick_core::op::Site;
 use unpick_core::stats::Stats;
 use unpick_core::violation::{Point, Violation};
@@ -77,7 +78,12 @@ pub struct Task {
     pub budget: Budget,
     /// Records one execution instead of exploring all.
     pub recorder: Option<Recorder>,
+    /// Sees every execution that has ended; the exploration goes on after a violation if it says so.
+    pub observer: Option<Observer>,
 }
+
+/// Looks at executions that have ended, and says whether to go on after a violation.
+pub type Observer = Box<dyn FnMut(&Graph, &Outcome) -> bool + Send>;
 
 struct State {
     task: Task,
@@ -203,10 +209,14 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             continue;
         }
         session.execution.count(&outcome);
+        let goes_on = match &mut state.task.observer {
+            Some(observer) => observer(session.execution.graph(), &outcome),
+            None => false,
+        };
         if let Outcome::Cut(point) = outcome {
             state.cut.get_or_insert(point);
         }
-        if let Outcome::Violated(violation) = outcome {
+        if let (Outcome::Violated(violation), false) = (outcome, goes_on) {
             return Pause::Over(Ending::Violated(violation));
         }
         if state.task.recorder.is_some() || session.recorder.is_some() || !session.execution.advance() {

@@ -174,6 +174,7 @@ pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Ex
             hang: config.hang_limit,
         },
         recorder: None,
+        observer: None,
     }
 }
 
