@@ -35,6 +35,9 @@ thread_local! {
 pub(crate) struct Arena {
     base: usize,
     used: usize,
+    /// Where blocks begin: not at the same place in every arena, or they would all compete for the
+    /// same few lines of the processor's cache.
+    first: usize,
     slot: usize,
     /// Pairs of an offset in units of 16 bytes and a position.
     notes: *mut (u32, u32),
@@ -53,13 +56,14 @@ impl Arena {
         drop(free);
         let notes = map(NOTES * size_of::<(u32, u32)>())?;
         let base = REGION.load(Ordering::Relaxed) + slot * ARENA_BYTES;
-        Some(Box::new(Arena { base, used: 0, slot, notes: notes as *mut _, noted: 0, position: 0 }))
+        let first = slot * 29 % 64 * 64;
+        Some(Box::new(Arena { base, used: first, first, slot, notes: notes as *mut _, noted: 0, position: 0 }))
     }
 
     /// Forgets all blocks.
     #[inline(always)]
     pub(crate) fn reset(&mut self) {
-        self.used = 0;
+        self.used = self.first;
         self.noted = 0;
         self.position = 0;
     }
@@ -81,8 +85,8 @@ impl Arena {
 
     /// A hash of all bytes in use.
     pub(crate) fn fingerprint(&self, seed: u64) -> u64 {
-        // SAFETY: the first `used` bytes of the arena are mapped and no thread runs meanwhile.
-        let bytes = unsafe { std::slice::from_raw_parts(self.base as *const u8, self.used) };
+        // SAFETY: the bytes in use are mapped, and no thread runs meanwhile.
+        let bytes = unsafe { std::slice::from_raw_parts((self.base + self.first) as *const u8, self.used - self.first) };
         crate::spin::hash(bytes, seed)
     }
 

@@ -1,14 +1,41 @@
 //! Pooled coroutines: one per thread of the program, each on a stack of its own, each good for
 //! any number of executions.
 
-use corosensei::stack::{DefaultStack, Stack};
+use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, Yielder};
 use unpick_core::error::Error;
 use unpick_core::op::ThreadId;
 
 use crate::session::Session;
 
-type Routine = Coroutine<(), (), (), DefaultStack>;
+pub(crate) type Routine = Coroutine<(), (), (), Shifted>;
+
+/// A stack that begins a little below its end, by an amount that differs from fiber to fiber.
+/// Stacks end at page boundaries; used from there, they would all compete for the same few lines
+/// of the processor's cache.
+pub(crate) struct Shifted {
+    stack: DefaultStack,
+    base: StackPointer,
+}
+
+impl Shifted {
+    fn new(stack: DefaultStack, thread: ThreadId) -> Shifted {
+        let base = stack.base().get() - thread.index() * 13 % 64 * 64;
+        let base = StackPointer::new(base).unwrap_or_else(|| stack.base());
+        Shifted { stack, base }
+    }
+}
+
+// SAFETY: a part of a valid stack, aligned as the whole is.
+unsafe impl Stack for Shifted {
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.stack.limit()
+    }
+}
 
 /// A coroutine that runs one thread of the program.
 pub(crate) struct Fiber {
@@ -27,11 +54,12 @@ pub(crate) struct Fiber {
 impl Fiber {
     /// A fiber for a thread. `session` must outlive it and not move.
     pub(crate) fn new(thread: ThreadId, session: *mut Session, stack_size: usize) -> Result<Fiber, Error> {
-        let stack = DefaultStack::new(stack_size).map_err(|error| Error::Machine {
+        let stack = DefaultStack::new(stack_size + 4096).map_err(|error| Error::Machine {
             problem: format!(
                 "no memory for the stack of {thread}: {error}; use fewer threads or a smaller stack size"
             ),
         })?;
+        let stack = Shifted::new(stack, thread);
         let (base, limit) = (stack.base().get(), stack.limit().get());
         let yielder = std::ptr::null();
         let mut fiber = Fiber { routine: None, thread, session, yielder, base, limit, busy: false };
@@ -39,7 +67,7 @@ impl Fiber {
         Ok(fiber)
     }
 
-    fn start(&mut self, stack: DefaultStack) {
+    fn start(&mut self, stack: Shifted) {
         let (session, thread) = (self.session, self.thread);
         self.routine = Some(Coroutine::with_stack(stack, move |yielder, ()| {
             crate::session::work(session, thread, yielder);

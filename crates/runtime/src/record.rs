@@ -76,5 +76,37 @@ fn frames() -> Frames {
         });
         frames.len() < 200
     });
+    // What lies above the program: our own calls, and the machinery of panics.
+    let outer = frames.iter().position(|(name, _)| name.contains("unpick_runtime::session::work"));
+    frames.truncate(outer.unwrap_or(frames.len()));
+    let is_ours = |name: &str| OURS.iter().any(|part| name.contains(part));
+    let inner = frames.iter().rposition(|(name, _)| is_ours(name)).map_or(0, |last| last + 1);
+    frames.drain(..inner);
+    let plumbing = |name: &str| PLUMBING.iter().any(|part| name.contains(part));
+    while frames.last().is_some_and(|(name, _)| plumbing(name)) {
+        frames.pop();
+    }
     frames
 }
+
+/// Parts of the names of functions below user code.
+const OURS: [&str; 6] = [
+    "unpick_runtime::",
+    "unpick::sync::",
+    "unpick::cell::",
+    "core::panicking::",
+    "std::panicking::",
+    "__rust_end_short_backtrace",
+];
+
+/// Parts of the names of functions between a thread's closure and the runtime.
+const PLUMBING: [&str; 8] = [
+    "unpick::thread::",
+    "catch_unwind",
+    "AssertUnwindSafe",
+    "FnOnce::call_once",
+    "FnOnce<()>>::call_once",
+    "__rust_try",
+    "std::panicking::",
+    "alloc::boxed::Box",
+];

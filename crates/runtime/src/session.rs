@@ -231,6 +231,11 @@ impl Session {
                 });
                 violation.map_or(outcome, Outcome::Violated)
             }
+            // A part of an execution, run again to be told about: a panic in it was not handled.
+            Outcome::Ended => {
+                let panic = self.panics.first().map(Panic::violation);
+                panic.map_or(Outcome::Ended, Outcome::Violated)
+            }
             Outcome::Diverged(divergence) => {
                 self.error.get_or_insert_with(|| diverged(&divergence));
                 Outcome::Diverged(divergence)
