@@ -89,6 +89,7 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
         if let Some(value) = s.execution.op(thread, op) {
             if fresh {
                 s.pulse.at(op.site);
+                s.keep_state(thread);
                 s.check_published(thread, op);
                 if s.execution.is_stopped() {
                     leave_for_good(session, thread);
@@ -326,32 +327,48 @@ impl Session {
             if op.kind != Kind::Read {
                 return Watch::Go;
             }
+            if !fresh {
+                self.note_state(thread, op, stack);
+                return Watch::Go;
+            }
             if self.spins.is_suspect(op.site) {
-                return self.revisit(thread, op, fresh, stack);
+                return self.revisit(thread, op, stack);
             }
         }
-        if fresh && spin::rounds(self.execution.graph(), thread, op) > 0 {
-            self.spins.suspect(op.site);
+        if fresh && self.spins.recurs(self.execution.graph(), thread, op) {
             self.execution.repeat();
             return Watch::Stop;
         }
         Watch::Go
     }
 
+    /// Notes the state of a thread before a recorded event at a suspect place.
+    #[inline(always)]
+    fn note_state(&mut self, thread: ThreadId, op: &Op, stack: usize) {
+        let id = EventId { thread, index: self.execution.position(thread) };
+        if !self.spins.is_noted(self.execution.graph().note(id)) {
+            let suspect = self.spins.is_suspect(op.site);
+            let note = if suspect { self.state(thread, stack) } else { self.spins.unsuspicious() };
+            self.execution.graph_mut().set_note(id, note);
+        }
+    }
+
+    /// Notes the state in which a thread was before the read that it has just taken.
+    #[inline(always)]
+    fn keep_state(&mut self, thread: ThreadId) {
+        if let Some(state) = self.spins.before.take() {
+            let id = EventId { thread, index: self.execution.position(thread) - 1 };
+            self.execution.graph_mut().set_note(id, state);
+        }
+    }
+
     /// Looks whether the state of a thread at a suspect place has come back.
     #[cold]
-    fn revisit(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
+    fn revisit(&mut self, thread: ThreadId, op: &Op, stack: usize) -> Watch {
         let at = self.execution.position(thread);
-        if !self.spins.matters(self.execution.graph(), thread, at) {
-            return Watch::Go;
-        }
         let state = self.state(thread, stack);
-        let graph = self.execution.graph();
-        let from = self.spins.visit(graph, thread, op.site, state, at);
-        if !fresh {
-            return Watch::Go;
-        }
-        if let Some(from) = from {
+        self.spins.before = Some(state);
+        if let Some(from) = self.spins.back(self.execution.graph(), thread, op.site, state) {
             let memory = self.memory();
             let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory };
             self.spins.ghost = Some(ghost);

@@ -17,15 +17,6 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Site, ThreadId};
 
-/// A state that a thread was in.
-#[derive(Clone, Copy, Debug)]
-struct Visit {
-    site: Site,
-    state: u64,
-    /// Events of the thread before.
-    at: u32,
-}
-
 /// An iteration that is being repeated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ghost {
@@ -41,38 +32,26 @@ pub(crate) struct Ghost {
     pub(crate) memory: u64,
 }
 
+/// Marks a note of the graph as the hash of a state; other notes say that the place of the event
+/// was not suspect when there were so many suspects.
+const STATE: u64 = 1 << 63;
+
 /// What is known about the loops of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Spins {
     suspects: Vec<Site>,
     /// States that came back although the thread had changed something.
     refuted: Vec<(Site, u64)>,
-    visits: Vec<Vec<Visit>>,
-    /// For each thread, from where on its recorded events change nothing; found when needed.
-    idle_from: Vec<Option<u32>>,
+    /// The state before the read that is being taken.
+    pub(crate) before: Option<u64>,
     pub(crate) ghost: Option<Ghost>,
 }
 
 impl Spins {
-    /// Forgets the states of the last run.
+    /// Forgets what belongs to the last run.
     pub(crate) fn begin(&mut self) {
         self.ghost = None;
-        self.visits.iter_mut().for_each(Vec::clear);
-        self.idle_from.fill(None);
-    }
-
-    /// Whether the state before the thread's event `at` can ever come back: nothing that is
-    /// recorded after it changes anything.
-    pub(crate) fn matters(&mut self, graph: &Graph, thread: ThreadId, at: u32) -> bool {
-        if thread.index() >= self.idle_from.len() {
-            self.idle_from.resize(thread.index() + 1, None);
-        }
-        let idle_from = self.idle_from[thread.index()].get_or_insert_with(|| {
-            let recorded = graph.thread_len(thread) as u32;
-            let busy = (0..recorded).rev().find(|&index| !is_idle(graph, EventId { thread, index }));
-            busy.map_or(0, |index| index + 1)
-        });
-        at >= *idle_from
+        self.before = None;
     }
 
     /// Whether any place is suspect.
@@ -85,38 +64,39 @@ impl Spins {
         self.suspects.contains(&site)
     }
 
-    /// Makes the place suspect.
-    pub(crate) fn suspect(&mut self, site: Site) {
-        self.suspects.push(site);
-    }
-
     /// Notes that a state came back although something had changed.
     pub(crate) fn refute(&mut self, site: Site, state: u64) {
         self.refuted.push((site, state));
     }
 
-    /// Notes the state of a thread before its event `at`; the first event of the iteration that
-    /// ends here, if it led back to the same state.
-    pub(crate) fn visit(
-        &mut self,
-        graph: &Graph,
-        thread: ThreadId,
-        site: Site,
-        state: u64,
-        at: u32,
-    ) -> Option<u32> {
-        if thread.index() >= self.visits.len() {
-            self.visits.resize_with(thread.index() + 1, Vec::new);
+    /// Whether it is known if the place of a recorded event is suspect, and in which state its
+    /// thread was.
+    #[inline(always)]
+    pub(crate) fn is_noted(&self, note: u64) -> bool {
+        note & STATE != 0 || note == self.suspects.len() as u64
+    }
+
+    /// What to note about an event whose place is not suspect.
+    pub(crate) fn unsuspicious(&self) -> u64 {
+        self.suspects.len() as u64
+    }
+
+    /// Whether the thread has been here before, at the same location, without having changed
+    /// anything since. Then the place becomes suspect.
+    pub(crate) fn recurs(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
+        let recurs = rounds(graph, thread, op) > 0;
+        if recurs {
+            self.suspects.push(op.site);
         }
-        let visits = &mut self.visits[thread.index()];
-        let same = |visit: &&Visit| visit.site == site && visit.state == state && visit.at < at;
-        let found = visits.iter().rev().find(same).map(|visit| visit.at);
-        if visits.last().is_none_or(|visit| visit.at < at) {
-            visits.push(Visit { site, state, at });
-        }
-        let from = found?;
-        let idle = (from..at).all(|index| is_idle(graph, EventId { thread, index }));
-        (idle && !self.refuted.contains(&(site, state))).then_some(from)
+        recurs
+    }
+
+    /// The first event of the iteration that has led the thread back to this state, if one has.
+    pub(crate) fn back(&self, graph: &Graph, thread: ThreadId, site: Site, state: u64) -> Option<u32> {
+        let ids = (0..graph.thread_len(thread)).rev().map(|index| EventId::new(thread, index));
+        let mut idle = ids.take_while(|&id| is_idle(graph, id));
+        let first = idle.find(|&id| graph.event(id).site == site && graph.note(id) == state)?;
+        (!self.refuted.contains(&(site, state))).then_some(first.index)
     }
 }
 
@@ -156,7 +136,7 @@ pub(crate) fn repeats(event: &Event, op: &Op) -> bool {
     event.matches(op) && event.site == op.site && event.operand == op.operand && event.expected == op.expected
 }
 
-/// A hash of some bytes: fast, not cryptographic, the same in every process.
+/// A hash of some bytes: fast, not cryptographic, the same in every process, never 0.
 pub(crate) fn hash(bytes: &[u8], seed: u64) -> u64 {
     let mix = |h: u64, word: u64| (h ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
     let word = |chunk: &[u8]| u64::from_ne_bytes(chunk.try_into().unwrap_or_default());
@@ -174,5 +154,5 @@ pub(crate) fn hash(bytes: &[u8], seed: u64) -> u64 {
     for (lane, chunk) in lanes.iter_mut().zip(tail.chunks_exact(8)) {
         *lane = mix(*lane, word(chunk));
     }
-    lanes.into_iter().fold(0, mix)
+    lanes.into_iter().fold(0, mix) | STATE
 }

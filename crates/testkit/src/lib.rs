@@ -11,6 +11,7 @@ mod code;
 pub mod compare;
 pub mod drive;
 pub mod family;
+pub mod fibers;
 pub mod generate;
 pub mod key;
 mod lexer;

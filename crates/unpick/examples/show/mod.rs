@@ -8,7 +8,7 @@ use unpick::{Error, Verdict};
 /// Prints the report. The exit code is 0 for holds, 1 for violated, 2 for an error, and 3 for
 /// inconclusive.
 #[allow(clippy::print_stdout, reason = "an example shows its report to whoever runs it")]
-pub fn show(result: &Result<Verdict, Error>) -> ExitCode {
+pub(crate) fn show(result: &Result<Verdict, Error>) -> ExitCode {
     match result {
         Ok(verdict) => {
             if let Some(finding) = verdict.violation() {

@@ -1,0 +1,345 @@
+//! Runs programs that are data as closures on fibers, through the library that users see.
+//!
+//! Each thread of the program is a thread of the library that interprets its code: an atomic per
+//! location, a `RawMutex` per lock. The graphs that come out are brought into the form of
+//! [`crate::Key`], so that what is judged is the library and the runtime, not only the engine
+//! beneath. Program thread `i` is engine thread `i + 1`.
+//!
+//! Locations get their engine numbers when they are first used, so the place of an event is found
+//! by stepping the thread's code over the values of the graph. Under `tso` the library puts a fence
+//! after each `sc` store; the program that it then runs is [`flushed`].
+//!
+//! Left out: programs with plain accesses. The library checks those without events.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use unpick::sync::RawMutex;
+use unpick::sync::atomic::{AtomicI64, Ordering, fence};
+use unpick_check::{Config, registry};
+use unpick_core::event::{Event, EventId};
+use unpick_core::execution::Outcome;
+use unpick_core::graph::Graph;
+use unpick_core::op::{Addr, Kind, ThreadId};
+use unpick_core::violation::Kind as Violation;
+use unpick_runtime::Limits;
+use unpick_runtime::worker::{self, Budget, Ending, Task};
+
+use crate::drive::{self, Explored, Settings};
+use crate::key::{EventAt, Key, KeyEvent, Kind as KeyKind, Source};
+use crate::program::{Mode, Program, Stmt, Value};
+use crate::{Code, Machine, Step, compare};
+
+/// How long a program may do nothing visible; generous, as machines may be busy.
+const HANG: Duration = Duration::from_secs(120);
+
+/// What fibers get wrong about a program under any model, in words. Programs that are too large for
+/// the oracle pass.
+///
+/// # Panics
+///
+/// As [`explore`] does.
+pub fn difference(program: &Program, spurious: bool) -> Option<String> {
+    if !has_seqcst_stores(program) {
+        return compare::difference_of(program, spurious, |settings| explore(program, settings));
+    }
+    // Where fibers run another program than this one, the data driver stands in for them.
+    let own = compare::difference_of(program, spurious, |settings| match settings.model {
+        "tso" => drive::explore(program, settings),
+        _ => explore(program, settings),
+    });
+    own.or_else(|| {
+        let flushed = flushed(program);
+        compare::difference_of(&flushed, spurious, |settings| match settings.model {
+            "tso" => explore(program, settings),
+            _ => drive::explore(&flushed, settings),
+        })
+    })
+}
+
+/// Explores a program to the end.
+///
+/// # Panics
+///
+/// When the model is not known, the program has plain accesses, or the library reports anything but
+/// a deadlock.
+pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
+    assert!(!has_plain_accesses(program), "plain accesses are no events on fibers: {program}");
+    let mut config = Config::default();
+    config.model = settings.model.to_string();
+    config.spurious_failures = settings.spurious;
+    registry::execution(&config).expect("a known memory model");
+    let seen = match settings.model {
+        "tso" => flushed(program),
+        _ => program.clone(),
+    };
+    let witness = Arc::new(Mutex::new(Witness::default()));
+    let theirs = Arc::clone(&witness);
+    let task = Task {
+        limits: Limits { stack_size: config.stack_size, max_rounds: config.max_rounds },
+        budget: Budget { executions: None, time: None, hang: HANG },
+        fresh: Box::new(move || registry::execution(&config).expect("a known memory model")),
+        program: closure(program),
+        recorder: None,
+        observer: Some(Box::new({
+            let mut machines: Vec<Machine> = seen.compile().into_iter().map(Machine::new).collect();
+            let keys = settings.keys;
+            move |graph: &Graph, outcome: &Outcome| {
+                let key = keys.then(|| key(graph, &seen, &mut machines));
+                theirs.lock().unwrap_or_else(PoisonError::into_inner).see(outcome, key)
+            }
+        })),
+    };
+    let ending = worker::explore(task, &mut |_, _| {}).map(|explored| explored.ending);
+    let witness = std::mem::take(&mut *witness.lock().unwrap_or_else(PoisonError::into_inner));
+    match (ending, witness.problem) {
+        (Ok(Ending::Exhausted), None) => witness.found,
+        (ending, problem) => panic!("{}: {program}\n{ending:?}, {problem:?}", settings.model),
+    }
+}
+
+/// The program with a fence after each `sc` store.
+pub fn flushed(program: &Program) -> Program {
+    fn body(statements: &[Stmt]) -> Vec<Stmt> {
+        let mut out = Vec::new();
+        for statement in statements {
+            out.push(match statement {
+                Stmt::If { cond, then, otherwise } => {
+                    Stmt::If { cond: cond.clone(), then: body(then), otherwise: body(otherwise) }
+                }
+                other => other.clone(),
+            });
+            if matches!(statement, Stmt::Store { mode: Mode::SeqCst, .. }) {
+                out.push(Stmt::Fence { mode: Mode::SeqCst });
+            }
+        }
+        out
+    }
+    let mut program = program.clone();
+    for thread in &mut program.threads {
+        thread.body = body(&thread.body);
+    }
+    program
+}
+
+/// Whether a program has `sc` stores, so that [`flushed`] is another program.
+pub fn has_seqcst_stores(program: &Program) -> bool {
+    any(program, &|statement| matches!(statement, Stmt::Store { mode: Mode::SeqCst, .. }))
+}
+
+/// Whether a program has accesses that fibers cannot make.
+pub fn has_plain_accesses(program: &Program) -> bool {
+    any(program, &|statement| {
+        matches!(statement, Stmt::Load { mode: Mode::Plain, .. } | Stmt::Store { mode: Mode::Plain, .. })
+    })
+}
+
+fn any(program: &Program, is: &dyn Fn(&Stmt) -> bool) -> bool {
+    fn within(body: &[Stmt], is: &dyn Fn(&Stmt) -> bool) -> bool {
+        body.iter().any(|statement| match statement {
+            Stmt::If { then, otherwise, .. } => within(then, is) || within(otherwise, is),
+            other => is(other),
+        })
+    }
+    program.threads.iter().any(|thread| within(&thread.body, is))
+}
+
+/// Collects what the runtime shows.
+#[derive(Debug, Default)]
+struct Witness {
+    found: Explored,
+    problem: Option<String>,
+}
+
+impl Witness {
+    /// Counts an execution; `true` if the exploration is to go on after a violation.
+    fn see(&mut self, outcome: &Outcome, key: Option<Key>) -> bool {
+        match outcome {
+            Outcome::Complete => self.found.complete += 1,
+            Outcome::Blocked(_) => self.found.blocked += 1,
+            Outcome::Violated(violation) if matches!(violation.kind, Violation::Deadlock { .. }) => {
+                self.found.blocked += 1;
+                self.found.deadlock += 1;
+            }
+            other => {
+                self.problem.get_or_insert_with(|| format!("unexpected outcome {other:?}"));
+                return false;
+            }
+        }
+        if key.is_some_and(|key| !self.found.keys.insert(key)) {
+            self.found.duplicates += 1;
+        }
+        true
+    }
+}
+
+/// What the threads of a program share.
+struct Memory {
+    locations: Vec<AtomicI64>,
+    locks: Vec<RawMutex>,
+}
+
+/// The program as a closure. Threads may be abandoned in the middle, and with them their handles to
+/// the code, which then lives for as long as the process.
+fn closure(program: &Program) -> Arc<dyn Fn() + Send + Sync> {
+    let codes = program.compile();
+    let inits: Vec<Value> = program.locations.iter().map(|location| location.init).collect();
+    let locks = program.locks.len();
+    Arc::new(move || {
+        let memory: &'static Memory = Box::leak(Box::new(Memory {
+            locations: inits.iter().map(|&init| AtomicI64::new(init)).collect(),
+            locks: (0..locks).map(|_| RawMutex::new()).collect(),
+        }));
+        for code in &codes {
+            let code = Arc::clone(code);
+            unpick::thread::spawn(move || interpret(memory, code));
+        }
+    })
+}
+
+/// Runs the code of one thread.
+fn interpret(memory: &Memory, code: Arc<Code>) {
+    let mut machine = Machine::new(code);
+    loop {
+        let answer = match machine.current() {
+            Step::Load { loc, mode } => memory.locations[loc.0 as usize].load(order(mode)),
+            Step::Store { loc, mode, value } => {
+                memory.locations[loc.0 as usize].store(value, order(mode));
+                0
+            }
+            Step::FetchAdd { loc, mode, operand } => {
+                memory.locations[loc.0 as usize].fetch_add(operand, order(mode))
+            }
+            Step::Exchange { loc, mode, value } => memory.locations[loc.0 as usize].swap(value, order(mode)),
+            Step::Cas { loc, success, failure, expected, new, weak } => {
+                let (location, success, failure) =
+                    (&memory.locations[loc.0 as usize], order(success), order(failure));
+                let old = match weak {
+                    true => location.compare_exchange_weak(expected, new, success, failure),
+                    false => location.compare_exchange(expected, new, success, failure),
+                };
+                match old {
+                    Ok(old) => old,
+                    Err(old) => {
+                        machine.advance_spurious(old);
+                        continue;
+                    }
+                }
+            }
+            Step::Fence { mode } => {
+                fence(order(mode));
+                0
+            }
+            Step::Lock { lock } => {
+                memory.locks[lock.0 as usize].lock();
+                0
+            }
+            Step::Unlock { lock } => {
+                memory.locks[lock.0 as usize].unlock();
+                0
+            }
+            Step::TryLock { lock } => memory.locks[lock.0 as usize].try_lock().into(),
+            Step::Choose { n } => unpick::choose(n as usize) as Value,
+            Step::Blocked => {
+                unpick::assume(false);
+                return;
+            }
+            Step::Done => return,
+        };
+        machine.advance(answer);
+    }
+}
+
+fn order(mode: Mode) -> Ordering {
+    match mode {
+        Mode::Plain => unreachable!("programs with plain accesses are refused"),
+        Mode::Relaxed => Ordering::Relaxed,
+        Mode::Acquire => Ordering::Acquire,
+        Mode::Release => Ordering::Release,
+        Mode::AcqRel => Ordering::AcqRel,
+        Mode::SeqCst => Ordering::SeqCst,
+    }
+}
+
+/// The canonical form of a graph in which locations have numbers of their own.
+fn key(graph: &Graph, program: &Program, machines: &mut [Machine]) -> Key {
+    let at = |id: EventId| EventAt { thread: id.thread.0 as u16 - 1, index: id.index as u16 };
+    let mut mo = vec![Vec::new(); program.places()];
+    let threads = machines.iter_mut().enumerate().map(|(number, machine)| {
+        let thread = ThreadId(number as u32 + 1);
+        machine.reset();
+        let events = graph.thread(thread).iter().enumerate();
+        let events = events.filter(|(_, event)| event.kind != Kind::Finish);
+        let events = events.map(|(index, event)| {
+            let place = place(program, machine.current());
+            if let Some(place) = place
+                && event.addr != Addr::NONE
+            {
+                mo[place as usize] = graph.writes(event.addr).iter().copied().map(at).collect();
+            }
+            let id = EventId::new(thread, index);
+            answer(graph, id, event, machine);
+            key_event(graph, id, event, place, at)
+        });
+        events.collect()
+    });
+    let threads = threads.collect();
+    Key { threads, mo }
+}
+
+/// The place that a step is about.
+fn place(program: &Program, step: Step) -> Option<u16> {
+    match step {
+        Step::Load { loc, .. }
+        | Step::Store { loc, .. }
+        | Step::FetchAdd { loc, .. }
+        | Step::Exchange { loc, .. }
+        | Step::Cas { loc, .. } => Some(loc.0),
+        Step::Lock { lock } | Step::Unlock { lock } | Step::TryLock { lock } => {
+            Some(program.lock_place(lock))
+        }
+        _ => None,
+    }
+}
+
+/// Gives a machine the answer that an event stands for.
+fn answer(graph: &Graph, id: EventId, event: &Event, machine: &mut Machine) {
+    let value = match event.kind {
+        Kind::Read => graph.read_value(id) as Value,
+        _ => event.value as Value,
+    };
+    match machine.current() {
+        Step::Cas { .. } if !event.is_update() => machine.advance_spurious(value),
+        Step::TryLock { .. } => machine.advance(i64::from(value == 0)),
+        _ => machine.advance(value),
+    }
+}
+
+fn key_event(
+    graph: &Graph,
+    id: EventId,
+    event: &Event,
+    place: Option<u16>,
+    at: impl Fn(EventId) -> EventAt,
+) -> KeyEvent {
+    let kind = match event.kind {
+        Kind::Read if event.is_update() => KeyKind::Update,
+        Kind::Read => KeyKind::Read,
+        Kind::Write => KeyKind::Write,
+        Kind::Choice => KeyKind::Choice,
+        _ => KeyKind::Fence,
+    };
+    let read = match event.kind {
+        Kind::Read => Some(graph.read_value(id) as Value),
+        Kind::Choice => Some(event.value as Value),
+        _ => None,
+    };
+    let source = || if event.rf.is_init() { Source::Init } else { Source::Event(at(event.rf)) };
+    KeyEvent {
+        kind,
+        place,
+        read,
+        written: event.is_write().then_some(event.value as Value),
+        rf: event.is_read().then(source),
+    }
+}
