@@ -32,13 +32,13 @@ pub enum Outcome {
     /// Some threads can never go on.
     Blocked(Vec<Waiter>),
     /// A property was broken on the way.
-    Violated(Violation),
+    Violated(Box<Violation>),
     /// It grew past the limit on events, in this thread.
     Cut(Point),
     /// The strategy ended it.
     Ended,
     /// The program did not repeat itself.
-    Diverged(Divergence),
+    Diverged(Box<Divergence>),
     /// The front-end asked for the same run again.
     Again,
 }
@@ -203,7 +203,7 @@ impl Execution {
         }
         if let Some(thread) = self.waiting.first() {
             let before = self.graph.thread(thread).get(self.runs[thread.index()].pc as usize).copied();
-            self.stop = Some(Outcome::Diverged(Divergence { thread, before, now: None }));
+            self.stop = Some(Outcome::Diverged(Box::new(Divergence { thread, before, now: None })));
             return None;
         }
         if self.ready.reads.is_empty() && self.ready.others.is_empty() {
@@ -235,21 +235,33 @@ impl Execution {
     /// `None` as in [`Execution::op`].
     #[inline]
     pub fn bind(&mut self, thread: ThreadId, init: Value, reads: bool) -> Option<Addr> {
-        let run = &self.runs[thread.index()];
-        if run.pc < run.recorded {
-            let event = *self.graph.event(EventId::new(thread, run.pc as usize));
-            if event.addr == Addr::NONE {
+        if !self.is_fresh(thread) {
+            let addr = self.bind_again(thread, init);
+            if addr.is_none() {
                 self.diverge(thread, None);
-                return None;
             }
-            self.graph.set_init(event.addr, init);
-            Some(event.addr)
+            addr
         } else if self.is_settled(thread) {
             Some(self.graph.add_location(init))
         } else {
             self.park(thread, reads, None);
             None
         }
+    }
+
+    /// The recorded location of an object that has none yet in this run, if there is one.
+    #[inline(always)]
+    pub fn bind_again(&mut self, thread: ThreadId, init: Value) -> Option<Addr> {
+        let run = &self.runs[thread.index()];
+        if run.pc >= run.recorded {
+            return None;
+        }
+        let addr = self.graph.event(EventId { thread, index: run.pc }).addr;
+        if addr == Addr::NONE {
+            return None;
+        }
+        self.graph.set_init(addr, init);
+        Some(addr)
     }
 
     /// Whether the thread is past what was recorded.
@@ -286,7 +298,7 @@ impl Execution {
 
     /// Ends the run with a violation.
     pub fn fail(&mut self, violation: Violation) {
-        self.stop.get_or_insert(Outcome::Violated(violation));
+        self.stop.get_or_insert_with(|| Outcome::Violated(Box::new(violation)));
     }
 
     /// Ends the run, to start it once more.
@@ -309,7 +321,7 @@ impl Execution {
             if run.started && run.pc < run.recorded {
                 let thread = ThreadId(t as u32);
                 let before = self.graph.thread(thread).get(run.pc as usize).copied();
-                return Outcome::Diverged(Divergence { thread, before, now: None });
+                return Outcome::Diverged(Box::new(Divergence { thread, before, now: None }));
             }
         }
         if self.blocked.is_empty() {
@@ -458,7 +470,9 @@ impl Execution {
     #[inline(never)]
     fn diverge(&mut self, thread: ThreadId, now: Option<&Op>) -> Option<Value> {
         let before = self.graph.thread(thread).get(self.runs[thread.index()].pc as usize).copied();
-        self.stop.get_or_insert(Outcome::Diverged(Divergence { thread, before, now: now.copied() }));
+        self.stop.get_or_insert_with(|| {
+            Outcome::Diverged(Box::new(Divergence { thread, before, now: now.copied() }))
+        });
         None
     }
 

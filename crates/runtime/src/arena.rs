@@ -93,7 +93,8 @@ impl Arena {
     #[inline(always)]
     fn allocate(&mut self, layout: Layout) -> *mut u8 {
         let align = layout.align().max(16);
-        let start = (self.base + self.used).next_multiple_of(align) - self.base;
+        // Alignments are powers of two; `next_multiple_of` would divide.
+        let start = ((self.base + self.used + align - 1) & !(align - 1)) - self.base;
         let end = start + layout.size();
         if end > ARENA_BYTES {
             return std::ptr::null_mut();

@@ -71,7 +71,7 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
         let s = unsafe { &mut *session };
         if object.tag.stamp() == s.stamp() {
             op.addr = Addr(object.tag.number());
-        } else if !s.bind(thread, object, *init, op) {
+        } else if !s.bind_again(thread, object, *init, op) && !s.bind(thread, object, *init, op) {
             leave(session, thread);
             continue;
         }
@@ -270,6 +270,22 @@ pub(crate) enum Watch {
 }
 
 impl Session {
+    /// Gives an object the location that it had when the thread's next event was recorded: the
+    /// usual case, for objects that the program has allocated. `false`: see [`Session::bind`].
+    #[inline(always)]
+    fn bind_again(&mut self, thread: ThreadId, object: &Object<'_>, init: Value, op: &mut Op) -> bool {
+        let address = object.tag as *const Tag as usize;
+        if object.tag.stamp() != 0 || !arena::is_ours(address) {
+            return false;
+        }
+        let Some(addr) = self.execution.bind_again(thread, init) else { return false };
+        let Some(known) = self.known.get_mut(addr.index()) else { return false };
+        *known = Known::new(object);
+        object.tag.set(self.stamp(), addr.0);
+        op.addr = addr;
+        true
+    }
+
     /// Gives an object its location; `false` when the thread must stop and try again.
     #[cold]
     #[inline(never)]
@@ -321,7 +337,9 @@ impl Session {
     fn watch(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
         if stack != 0 {
             self.note(thread, op.site);
-            if let done @ (Watch::Answer(_) | Watch::Stop) = self.ghost(thread, op, Some(stack)) {
+            if self.spins.ghost.is_some()
+                && let done @ (Watch::Answer(_) | Watch::Stop) = self.ghost(thread, op, Some(stack))
+            {
                 return done;
             }
             if op.kind != Kind::Read {
@@ -374,7 +392,9 @@ impl Session {
             self.spins.ghost = Some(ghost);
             return self.ghost(thread, op, None);
         }
-        if spin::rounds(self.execution.graph(), thread, op) >= self.limits.max_rounds {
+        let graph = self.execution.graph();
+        let most = self.limits.max_rounds;
+        if graph.thread_len(thread) >= most && spin::rounds(graph, thread, op) >= most {
             if !self.cut_loops.contains(&op.site) {
                 self.cut_loops.push(op.site);
             }

@@ -184,7 +184,7 @@ impl Session {
         self.stamp = crate::tag::stamp(self.id, self.execution.number());
         self.cells.clear();
         self.known_cells.clear();
-        self.known.clear();
+        self.known.resize(self.execution.graph().location_count(), Known::NONE);
         self.panics.clear();
         self.spins.begin();
         if let Some(recorder) = &mut self.recorder {
@@ -229,12 +229,12 @@ impl Session {
                     Outcome::Blocked(waiters) => stuck::judge(graph, waiters),
                     _ => None,
                 });
-                violation.map_or(outcome, Outcome::Violated)
+                violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
             }
             // A part of an execution, run again to be told about: a panic in it was not handled.
             Outcome::Ended => {
                 let panic = self.panics.first().map(Panic::violation);
-                panic.map_or(Outcome::Ended, Outcome::Violated)
+                panic.map_or(Outcome::Ended, |violation| Outcome::Violated(Box::new(violation)))
             }
             Outcome::Diverged(divergence) => {
                 self.error.get_or_insert_with(|| diverged(&divergence));

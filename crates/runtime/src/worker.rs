@@ -199,7 +199,9 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
     let mut since_clock = 0u32;
     loop {
         let outcome = session::run(this);
-        if let Some(error) = session.error.take() {
+        if session.error.is_some()
+            && let Some(error) = session.error.take()
+        {
             return Pause::Failed(error);
         }
         if matches!(outcome, Outcome::Again) {
@@ -217,7 +219,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             state.cut.get_or_insert(point);
         }
         if let (Outcome::Violated(violation), false) = (outcome, goes_on) {
-            return Pause::Over(Ending::Violated(violation));
+            return Pause::Over(Ending::Violated(*violation));
         }
         if state.task.recorder.is_some() || session.recorder.is_some() || !session.execution.advance() {
             return Pause::Over(Ending::Exhausted);
