@@ -24,10 +24,34 @@ const NOTES: usize = 1 << 20;
 const MAX_ARENAS: usize = 1024;
 
 static REGION: AtomicUsize = AtomicUsize::new(0);
-static FREE: Mutex<Option<Vec<usize>>> = Mutex::new(None);
+static FREE: Mutex<Free> = Mutex::new(Free { arenas: Vec::new(), made: 0, most: None });
 
 thread_local! {
     static ACTIVE: Cell<*mut Arena> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// The arenas of the process.
+struct Free {
+    /// Those that no check uses now.
+    arenas: Vec<Arena>,
+    /// How many there are.
+    made: usize,
+    /// How many there can be; unknown until address space has been reserved.
+    most: Option<usize>,
+}
+
+impl Free {
+    fn take(&mut self) -> Option<Arena> {
+        if let Some(arena) = self.arenas.pop() {
+            return Some(arena);
+        }
+        let most = *self.most.get_or_insert_with(reserve);
+        if self.made == most {
+            return None;
+        }
+        self.made += 1;
+        Some(Arena::in_region(REGION.load(Ordering::Relaxed), self.made - 1))
+    }
 }
 
 /// The memory of one thread.
@@ -38,7 +62,6 @@ pub(crate) struct Arena {
     /// Where blocks begin: not at the same place in every arena, or they would all compete for the
     /// same few lines of the processor's cache.
     first: usize,
-    slot: usize,
     /// Pairs of an offset in units of 16 bytes and a position.
     notes: *mut (u32, u32),
     noted: usize,
@@ -51,13 +74,25 @@ impl Arena {
     /// A free arena, or none when all address space is taken.
     pub(crate) fn take() -> Option<Box<Arena>> {
         let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let slots = free.get_or_insert_with(reserve);
-        let slot = slots.pop()?;
+        let mut arena = Box::new(free.take()?);
         drop(free);
-        let notes = map(NOTES * size_of::<(u32, u32)>())?;
-        let base = REGION.load(Ordering::Relaxed) + slot * ARENA_BYTES;
+        if arena.notes.is_null() {
+            arena.notes = map(NOTES * size_of::<(u32, u32)>())? as *mut _;
+        }
+        arena.reset();
+        Some(arena)
+    }
+
+    /// Hands an arena on to later checks.
+    pub(crate) fn give_back(self) {
+        let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        free.arenas.push(self);
+    }
+
+    fn in_region(region: usize, slot: usize) -> Arena {
         let first = slot * 29 % 64 * 64;
-        Some(Box::new(Arena { base, used: first, first, slot, notes: notes as *mut _, noted: 0, position: 0 }))
+        let base = region + slot * ARENA_BYTES;
+        Arena { base, used: first, first, notes: std::ptr::null_mut(), noted: 0, position: 0 }
     }
 
     /// Forgets all blocks.
@@ -109,14 +144,8 @@ impl Arena {
     }
 }
 
-impl Drop for Arena {
-    fn drop(&mut self) {
-        // SAFETY: mapped with this size by `take`, and used by nobody else.
-        unsafe { libc::munmap(self.notes.cast(), NOTES * size_of::<(u32, u32)>()) };
-        let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        free.get_or_insert_with(Vec::new).push(self.slot);
-    }
-}
+// SAFETY: an arena is used by one OS thread at a time.
+unsafe impl Send for Arena {}
 
 fn map(bytes: usize) -> Option<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -126,17 +155,17 @@ fn map(bytes: usize) -> Option<usize> {
     (start != libc::MAP_FAILED).then_some(start as usize)
 }
 
-/// Reserves address space for all arenas; fewer where the machine grants less.
-fn reserve() -> Vec<usize> {
+/// Reserves address space for arenas, and says for how many: fewer where the machine grants less.
+fn reserve() -> usize {
     let mut count = MAX_ARENAS;
     while count > 0 {
-        if let Some(start) = map(count * ARENA_BYTES) {
-            REGION.store(start, Ordering::Relaxed);
-            return (0..count).rev().collect();
+        if let Some(region) = map(count * ARENA_BYTES) {
+            REGION.store(region, Ordering::Relaxed);
+            break;
         }
         count /= 2;
     }
-    Vec::new()
+    count
 }
 
 /// Whether the address belongs to any arena.

@@ -1,6 +1,8 @@
 //! Pooled coroutines: one per thread of the program, each on a stack of its own, each good for
 //! any number of executions.
 
+use std::sync::Mutex;
+
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, Yielder};
 use unpick_core::error::Error;
@@ -16,13 +18,42 @@ pub(crate) type Routine = Coroutine<(), (), (), Shifted>;
 pub(crate) struct Shifted {
     stack: DefaultStack,
     base: StackPointer,
+    size: usize,
 }
 
+/// Stacks that no check uses now, with their sizes.
+static POOL: Mutex<Vec<(usize, DefaultStack)>> = Mutex::new(Vec::new());
+/// How many stacks are kept.
+const POOLED: usize = 64;
+
 impl Shifted {
-    fn new(stack: DefaultStack, thread: ThreadId) -> Shifted {
+    fn new(thread: ThreadId, size: usize) -> Result<Shifted, Error> {
+        let stack = DefaultStack::new(size + 4096).map_err(|error| Error::Machine {
+            problem: format!(
+                "no memory for the stack of {thread}: {error}; use fewer threads or a smaller stack size"
+            ),
+        })?;
+        Ok(Shifted::at(stack, thread, size))
+    }
+
+    fn from_pool(thread: ThreadId, size: usize) -> Option<Shifted> {
+        let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let index = pool.iter().rposition(|(pooled, _)| *pooled == size)?;
+        let (_, stack) = pool.swap_remove(index);
+        Some(Shifted::at(stack, thread, size))
+    }
+
+    fn at(stack: DefaultStack, thread: ThreadId, size: usize) -> Shifted {
         let base = stack.base().get() - thread.index() * 13 % 64 * 64;
         let base = StackPointer::new(base).unwrap_or_else(|| stack.base());
-        Shifted { stack, base }
+        Shifted { stack, base, size }
+    }
+
+    fn give_back(self) {
+        let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if pool.len() < POOLED {
+            pool.push((self.size, self.stack));
+        }
     }
 }
 
@@ -54,12 +85,10 @@ pub(crate) struct Fiber {
 impl Fiber {
     /// A fiber for a thread. `session` must outlive it and not move.
     pub(crate) fn new(thread: ThreadId, session: *mut Session, stack_size: usize) -> Result<Fiber, Error> {
-        let stack = DefaultStack::new(stack_size + 4096).map_err(|error| Error::Machine {
-            problem: format!(
-                "no memory for the stack of {thread}: {error}; use fewer threads or a smaller stack size"
-            ),
-        })?;
-        let stack = Shifted::new(stack, thread);
+        let stack = match Shifted::from_pool(thread, stack_size) {
+            Some(stack) => stack,
+            None => Shifted::new(thread, stack_size)?,
+        };
         let (base, limit) = (stack.base().get(), stack.limit().get());
         let yielder = std::ptr::null();
         let mut fiber = Fiber { routine: None, thread, session, yielder, base, limit, busy: false };
@@ -108,30 +137,28 @@ impl Fiber {
     /// Drops what the thread was doing, without running any of its destructors.
     pub(crate) fn abandon(&mut self) {
         self.busy = false;
-        if let Some(mut routine) = self.routine.take() {
-            if routine.started() && !routine.done() {
-                // SAFETY: nothing on the abandoned stack is used again: its heap blocks go with the
-                // arenas, or are leaked.
-                unsafe { routine.force_reset() };
-            }
-            if routine.done() {
-                let stack = routine.into_stack();
-                self.start(stack);
-            } else {
-                self.routine = Some(routine);
-            }
+        self.reset();
+        if let Some(routine) = self.routine.take() {
+            self.start(routine.into_stack());
+        }
+    }
+
+    fn reset(&mut self) {
+        if let Some(routine) = &mut self.routine
+            && !routine.done()
+        {
+            // SAFETY: nothing on the abandoned stack is used again: its heap blocks go with the
+            // arenas, or are leaked.
+            unsafe { routine.force_reset() };
         }
     }
 }
 
 impl Drop for Fiber {
     fn drop(&mut self) {
-        if let Some(routine) = &mut self.routine
-            && routine.started()
-            && !routine.done()
-        {
-            // SAFETY: as in `abandon`.
-            unsafe { routine.force_reset() };
+        self.reset();
+        if let Some(routine) = self.routine.take() {
+            routine.into_stack().give_back();
         }
     }
 }

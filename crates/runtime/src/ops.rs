@@ -242,7 +242,8 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     s.note(thread, site);
     let (kind, birth) = (s.known_cells[number as usize].kind, s.birth_of_cell(number));
     let view = s.execution.view(thread);
-    let unborn = birth.filter(|&(creator, at)| creator != thread && view[creator.index()] <= at);
+    let known = |creator: ThreadId| view.get(creator.index()).copied().unwrap_or(0);
+    let unborn = birth.filter(|&(creator, at)| creator != thread && known(creator) <= at);
     let violation = if let Some(accesses) = s.cells.access(number, point, writes, view) {
         Some(violation::Kind::Race { accesses, object: kind.to_string() })
     } else {

@@ -359,6 +359,21 @@ pub(crate) fn work(session: *mut Session, thread: ThreadId, yielder: &Yielder<()
     }
 }
 
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl Session {
+    /// Gives back fibers and memory.
+    pub(crate) fn release(&mut self) {
+        self.fibers.clear();
+        self.jobs.clear();
+        self.arenas.drain(..).flatten().for_each(|arena| arena.give_back());
+    }
+}
+
 // SAFETY: a session is moved between OS threads only between executions, when every fiber has
 // been abandoned or stands at the top of its loop.
 unsafe impl Send for Session {}

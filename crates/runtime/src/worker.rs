@@ -244,9 +244,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
 
 fn wear(session: &mut Session) -> Pause {
     session.worn = false;
-    session.fibers.clear();
-    session.jobs.clear();
-    session.arenas.clear();
+    session.release();
     Pause::Worn
 }
 
@@ -271,7 +269,9 @@ fn arenas_work() -> bool {
     arena::enter(&mut *arena);
     let probe = std::hint::black_box(Box::new(0u64));
     arena::enter(std::ptr::null_mut());
-    arena.contains(&raw const *probe as usize)
+    let ours = arena.contains(&raw const *probe as usize);
+    arena.give_back();
+    ours
 }
 
 fn thread_cpu() -> Duration {

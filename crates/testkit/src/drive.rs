@@ -11,8 +11,10 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId};
+use unpick_core::schedule::{Schedule, linearise};
 use unpick_core::violation::{Point, Wait, Waiter};
 use unpick_strategies::optimal::Optimal;
+use unpick_strategies::replay::{Replay, fits};
 
 use crate::key::{EventAt, Key, KeyEvent, Kind as KeyKind, Source};
 use crate::program::{Mode as ProgramMode, Program, Value};
@@ -216,4 +218,33 @@ fn key_event(graph: &Graph, id: EventId, event: &Event, at: impl Fn(EventId) -> 
             .is_read()
             .then(|| if event.rf.is_init() { Source::Init } else { Source::Event(at(event.rf)) }),
     }
+}
+
+/// Every execution of a program, as the order of its events with few changes of thread, to be
+/// looked at.
+pub fn each_execution(program: &Program, model: &str, mut look: impl FnMut(&Graph, &[EventId])) {
+    let strategy = Box::new(Optimal::new(false));
+    let model = unpick_models::by_name(model).expect("a known memory model");
+    let mut execution = Execution::new(model, strategy, usize::MAX);
+    let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
+    loop {
+        run(&mut execution, program, &mut machines);
+        let graph = execution.graph();
+        let lens: Vec<u32> =
+            (0..graph.thread_count()).map(|t| graph.thread_len(ThreadId(t as u32)) as u32).collect();
+        look(graph, &linearise(graph, &lens));
+        if !execution.advance() {
+            return;
+        }
+    }
+}
+
+/// The execution that a schedule leads to, or `None` if it cannot be followed to its end.
+pub fn replay(program: &Program, model: &str, schedule: &Schedule) -> Option<Key> {
+    let model = unpick_models::by_name(model).expect("a known memory model");
+    let mut execution = Execution::new(model, Box::new(Replay::new(schedule.clone())), usize::MAX);
+    let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
+    run(&mut execution, program, &mut machines);
+    let graph = execution.graph();
+    fits(schedule, graph).then(|| key(graph, program))
 }

@@ -28,7 +28,7 @@ use unpick_runtime::worker::{self, Budget, Ending, Task};
 use crate::drive::{self, Explored, Settings};
 use crate::key::{EventAt, Key, KeyEvent, Kind as KeyKind, Source};
 use crate::program::{Mode, Program, Stmt, Value};
-use crate::{Code, Machine, Step, compare};
+use crate::{Code, Machine, Model, Options, Step, compare, enumerate};
 
 /// How long a program may do nothing visible; generous, as machines may be busy.
 const HANG: Duration = Duration::from_secs(120);
@@ -48,12 +48,34 @@ pub fn difference(program: &Program, spurious: bool) -> Option<String> {
         "tso" => drive::explore(program, settings),
         _ => explore(program, settings),
     });
-    own.or_else(|| {
-        let flushed = flushed(program);
-        compare::difference_of(&flushed, spurious, |settings| match settings.model {
-            "tso" => explore(program, settings),
-            _ => drive::explore(&flushed, settings),
-        })
+    own.or_else(|| difference_when_flushed(program, spurious))
+}
+
+/// What fibers get wrong under `tso` about a program with `sc` stores, in words.
+///
+/// # Panics
+///
+/// As [`explore`] does.
+pub fn difference_when_flushed(program: &Program, spurious: bool) -> Option<String> {
+    let flushed = flushed(program);
+    let options = Options { models: vec![Model::Tso], spurious, keys: true, ..Options::default() };
+    let truth = enumerate(&flushed, &options).ok()?.remove(&Model::Tso)?;
+    let found = explore(program, Settings { spurious, ..Settings::exact("tso") });
+    let wanted = Explored {
+        complete: truth.complete,
+        blocked: truth.blocked,
+        deadlock: truth.deadlock,
+        racy: truth.racy,
+        duplicates: 0,
+        keys: truth.keys,
+    };
+    if found == wanted {
+        return None;
+    }
+    // Once more, for the words.
+    compare::difference_of(&flushed, spurious, |settings| match settings.model {
+        "tso" => found.clone(),
+        _ => drive::explore(&flushed, settings),
     })
 }
 
