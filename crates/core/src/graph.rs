@@ -382,13 +382,15 @@ impl Graph {
     fn inherit_clocks(&mut self, id: EventId, slot: u32) {
         let (thread, index) = (id.thread.index(), id.index as usize);
         if index > 0 {
-            let previous = self.threads[thread].events[index - 1];
-            self.clocks.copy((previous.clock, Part::Hb), (slot, Part::Hb));
-            self.clocks.copy((previous.clock, Part::Porf), (slot, Part::Porf));
-            if previous.is_read() && !previous.rf.is_init() {
-                let source = self.event(previous.rf).clock;
+            let previous = &self.threads[thread].events[index - 1];
+            let (clock, rf) = (previous.clock, previous.rf);
+            let (reads, acquires) = (previous.is_read(), previous.has(Event::ACQUIRES));
+            self.clocks.copy((clock, Part::Hb), (slot, Part::Hb));
+            self.clocks.copy((clock, Part::Porf), (slot, Part::Porf));
+            if reads && !rf.is_init() {
+                let source = self.event(rf).clock;
                 self.clocks.join((source, Part::Porf), (slot, Part::Porf));
-                if previous.has(Event::ACQUIRES) {
+                if acquires {
                     self.clocks.join((source, Part::Published), (slot, Part::Hb));
                 }
             }
@@ -407,19 +409,21 @@ impl Graph {
     /// Computes what a write publishes.
     #[inline(always)]
     fn publish(&mut self, id: EventId) {
-        let event = *self.event(id);
-        let slot = event.clock;
+        let event = self.event(id);
+        let (slot, rf) = (event.clock, event.rf);
+        let (releases, atomic, update) =
+            (event.has(Event::RELEASES), event.mode.is_atomic(), event.is_update());
         let fence = self.threads[id.thread.index()].release_fences.last().copied();
-        if event.has(Event::RELEASES) {
+        if releases {
             self.clocks.copy((slot, Part::Hb), (slot, Part::Published));
-        } else if let (true, Some(fence)) = (event.mode.is_atomic(), fence) {
+        } else if let (true, Some(fence)) = (atomic, fence) {
             let source = self.threads[id.thread.index()].events[fence as usize].clock;
             self.clocks.copy((source, Part::Hb), (slot, Part::Published));
         } else {
             self.clocks.clear(slot, Part::Published);
         }
-        if event.is_update() && !event.rf.is_init() && !mutant::is(Mutant::RmwDropsReleaseView) {
-            let source = self.event(event.rf).clock;
+        if update && !rf.is_init() && !mutant::is(Mutant::RmwDropsReleaseView) {
+            let source = self.event(rf).clock;
             self.clocks.join((source, Part::Published), (slot, Part::Published));
         }
     }
@@ -551,12 +555,13 @@ impl Graph {
     /// thread. Returns whether it writes.
     #[inline(always)]
     pub fn read_from(&mut self, read: EventId, write: EventId, spurious: bool) -> bool {
-        let mut event = *self.event(read);
         debug_assert_eq!(self.thread_len(read.thread), read.index as usize + 1);
-        if event.rmw == Rmw::None {
-            self.event_mut(read).rf = write;
+        let known = self.event_mut(read);
+        if known.rmw == Rmw::None {
+            known.rf = write;
             return false;
         }
+        let mut event = *known;
         let addr = event.addr;
         if event.is_update() {
             self.remove_write(addr, read);

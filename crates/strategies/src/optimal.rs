@@ -99,7 +99,7 @@ impl Optimal {
 
     /// Offers a read every write but the newest as an alternative.
     fn push_sources(&mut self, graph: &Graph, read: EventId) {
-        let event = *graph.event(read);
+        let event = graph.event(read);
         let (addr, len) = (event.addr, graph.len() as u32);
         let newest = graph.writes(addr).len();
         let floor = graph.floor(addr, graph.hb(read), [read, EventId::INIT]);
