@@ -111,13 +111,15 @@ fn other(op: &Op) -> Value {
         // SAFETY: as in `take`.
         let s = unsafe { &mut *session };
         s.note(thread, op.site);
-        match s.ghost(thread, op, None) {
-            Watch::Go => {}
-            Watch::Answer(value) => {
-                arena::enter(arena);
-                return value;
+        if s.spins.ghost.is_some() {
+            match s.ghost(thread, op, None) {
+                Watch::Go => {}
+                Watch::Answer(value) => {
+                    arena::enter(arena);
+                    return value;
+                }
+                Watch::Stop => leave_for_good(session, thread),
             }
-            Watch::Stop => leave_for_good(session, thread),
         }
     }
     let value = loop {
