@@ -1,2 +1,67 @@
-//! Helper commands of the project.
-fn main() {}
+//! Commands for those who work on unpick: `cargo xtask help` lists them.
+//!
+//! Each command has a file. A command that finds what it looks for to be wrong says so and ends with
+//! status 1.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "these commands are made to be read")]
+
+mod engine;
+mod fuzz;
+mod numbers;
+mod peers;
+mod shell;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What went wrong, in words.
+type Problem = String;
+
+#[derive(Parser)]
+#[command(about = "Commands for those who work on unpick")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs all tests, then `tidy`.
+    Test(test::Test),
+    /// Compares the engine with brute force on random programs.
+    FuzzOracle(fuzz::FuzzOracle),
+    /// Measures.
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Looks for files that are too long, modules without documentation, and words not to be used.
+    Tidy,
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// The engine's time, memory and system calls, alternately with the prototype's.
+    Engine(engine::Engine),
+    /// unpick, loom and shuttle side by side.
+    Peers(peers::Peers),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Test(test) => test.run(),
+        Command::FuzzOracle(fuzz) => fuzz.run(),
+        Command::Bench(Bench::Engine(engine)) => engine.run(),
+        Command::Bench(Bench::Peers(peers)) => peers.run(),
+        Command::Tidy => tidy::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("xtask: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,35 +1,64 @@
-//! Times the engine on one program: `unpick-bench NAME SIZE [MODEL]`.
+//! Times the engine on one program: `unpick-bench NAME SIZE [MODEL] [executions=N]`.
 //!
-//! Prints one line: executions, CPU seconds, nanoseconds per execution and per event.
+//! Prints one line of words and `key=value` pairs: executions, events, CPU seconds, nanoseconds per
+//! execution and per event, and the peak of resident memory in KiB. Built with the feature
+//! `counters` and without the default ones, it also counts the blocks of memory that were taken
+//! outside the arenas. `executions=N` stops early, so that two runs of different length tell what
+//! one execution costs once everything is warm.
 
+mod counting;
 mod programs;
 
 use std::io::Write;
 
 fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let name = args.first().map_or("fib", String::as_str);
-    let size = args.get(1).and_then(|size| size.parse().ok()).unwrap_or(5);
-    let model = args.get(2).map_or("cpp20", String::as_str);
+    let mut words = Vec::new();
+    let mut check = unpick::Check::new();
+    for arg in std::env::args().skip(1) {
+        match arg.strip_prefix("executions=").map(|number| number.parse()) {
+            Some(Ok(number)) => check = check.max_executions(number),
+            Some(Err(_)) => fail(&format!("`{arg}` is not a whole number")),
+            None => words.push(arg),
+        }
+    }
+    let name = words.first().map_or("fib", String::as_str);
+    let size = words.get(1).and_then(|size| size.parse().ok()).unwrap_or(5);
+    let model = words.get(2).map_or("cpp20", String::as_str);
     let Some(program) = programs::program(name, size) else {
         fail(&format!("there is no program `{name}`"));
     };
-    let verdict = match unpick::Check::new().model(model).run(program) {
+    let verdict = match check.model(model).run(program) {
         Ok(verdict) => verdict,
         Err(error) => fail(&error.to_string()),
     };
+    if let Some(finding) = verdict.violation() {
+        fail(&format!("{name} {size} is violated: {}", finding.title));
+    }
     let stats = verdict.stats();
     let all = (stats.executions + stats.blocked) as f64;
     let cpu = stats.cpu.as_secs_f64();
-    let line = format!(
-        "{name} {size} {model} executions={} blocked={} events={} cpu={cpu:.4} ns/execution={:.0} ns/event={:.1}\n",
+    let mut line = format!(
+        "{name} {size} {model} executions={} blocked={} events={} cpu={cpu:.6} ns/execution={:.0} ns/event={:.1}",
         stats.executions,
         stats.blocked,
         stats.events,
         cpu * 1e9 / all,
         cpu * 1e9 / stats.events as f64,
     );
-    let _ = std::io::stdout().write_all(line.as_bytes());
+    if let Some(peak) = peak_memory() {
+        line += &format!(" peak_kib={peak}");
+    }
+    if let Some(blocks) = counting::blocks() {
+        line += &format!(" blocks={blocks}");
+    }
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// The most resident memory that this process has had, in KiB, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 fn fail(problem: &str) -> ! {

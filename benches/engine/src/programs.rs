@@ -27,7 +27,9 @@ pub(crate) fn program(name: &str, n: usize) -> Option<Program> {
         "casrot" => Box::new(move || {
             let x = leak(AtomicUsize::new(0));
             for i in 0..n {
-                spawn(move || drop(x.compare_exchange(i, i + 1, Relaxed, Relaxed)));
+                spawn(move || {
+                    let _ = x.compare_exchange(i, i + 1, Relaxed, Relaxed);
+                });
             }
         }),
         "readers" => Box::new(move || {

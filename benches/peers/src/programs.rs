@@ -35,7 +35,8 @@ const fn test(name: &'static str, threads: usize, optimal: Option<u64>) -> Test 
     Test { name, threads, optimal }
 }
 
-/// Every test, in the order of the comparison table.
+/// Every test, in the order of the comparison table. The ones after `fib_3` are large, so that they
+/// show how fast a tool is once it is running.
 pub(crate) const TESTS: &[Test] = &[
     test("mp_ra", 3, Some(3)),
     test("sb_sc", 3, Some(3)),
@@ -57,6 +58,12 @@ pub(crate) const TESTS: &[Test] = &[
     test("msqueue_2x2", 3, None),
     test("ttas_2x1", 3, None),
     test("fib_3", 4, Some(2258)),
+    test("corr_3x4", 5, Some(343_000)),
+    test("fetch_add_3x5", 4, Some(756_756)),
+    test("mutex_3x4", 4, Some(34_650)),
+    test("treiber_2x4", 3, None),
+    test("msqueue_2x4", 3, None),
+    test("fib_5", 4, Some(525_630)),
 ];
 
 /// The test called `name`.
@@ -88,10 +95,16 @@ macro_rules! programs {
                 "lastzero_sc_4" => || lastzero::<4, 5>(SeqCst, SeqCst),
                 "lastzero_sc_8" => || lastzero::<8, 9>(SeqCst, SeqCst),
                 "lastzero_4" => || lastzero::<4, 5>(Acquire, Release),
-                "treiber_2x2" => treiber_2x2,
-                "msqueue_2x2" => msqueue_2x2,
+                "treiber_2x2" => treiber::<1>,
+                "msqueue_2x2" => msqueue::<1>,
                 "ttas_2x1" => ttas_2x1,
                 "fib_3" => fib::<3>,
+                "corr_3x4" => corr_3x4,
+                "fetch_add_3x5" => fetch_add::<3, 5>,
+                "mutex_3x4" => mutex::<3, 4>,
+                "treiber_2x4" => treiber::<2>,
+                "msqueue_2x4" => msqueue::<2>,
+                "fib_5" => fib::<5>,
                 _ => return None,
             })
         }
@@ -181,6 +194,25 @@ macro_rules! programs {
                 start(&state, read_twice),
                 start(&state, read_twice),
             ]);
+        }
+
+        /// As `corr_rlx` with four writes and three readers of four reads each. A reader sees the five
+        /// values in order, one of 70 ways: 343,000 graphs.
+        fn corr_3x4() {
+            let state = shared::<1>(0);
+            let reader = || {
+                start(&state, |[x]| {
+                    for _ in 0..4 {
+                        x.load(Relaxed);
+                    }
+                })
+            };
+            let writer = start(&state, |[x]| {
+                for value in 1..=4 {
+                    x.store(value, Relaxed);
+                }
+            });
+            join([writer, reader(), reader(), reader()]);
         }
 
         /// `T` threads that each add one `N` times.
@@ -286,13 +318,15 @@ macro_rules! programs {
             }
         }
 
-        /// Two threads that each push and then pop.
-        fn treiber_2x2() {
+        /// Two threads that each push and then pop, `N` times.
+        fn treiber<const N: usize>() {
             let state = Arc::new(Treiber::new());
             join::<2>(std::array::from_fn(|i| {
                 start(&state, move |stack| {
-                    stack.push(i);
-                    stack.pop();
+                    for _ in 0..N {
+                        stack.push(i);
+                        stack.pop();
+                    }
                 })
             }));
         }
@@ -350,13 +384,15 @@ macro_rules! programs {
             }
         }
 
-        /// Two threads that each enqueue and then dequeue.
-        fn msqueue_2x2() {
+        /// Two threads that each enqueue and then dequeue, `N` times.
+        fn msqueue<const N: usize>() {
             let state = Arc::new(MsQueue::new());
             join::<2>(std::array::from_fn(|i| {
                 start(&state, move |queue| {
-                    queue.enqueue(i);
-                    queue.dequeue();
+                    for _ in 0..N {
+                        queue.enqueue(i);
+                        queue.dequeue();
+                    }
                 })
             }));
         }

@@ -1,5 +1,7 @@
-//! The tools: how each one is told to explore a test, and the line that says what it did.
+//! The tools: how each one is told to explore a test.
 
+use crate::limits::Limits;
+use crate::line::{cpu_seconds, line};
 use crate::programs::Test;
 use std::panic::PanicHookInfo;
 use std::process::exit;
@@ -42,15 +44,6 @@ const SEED: u64 = 0x5eed;
 
 /// How often the watchdog looks at the clock.
 const TICK: Duration = Duration::from_millis(10);
-
-/// Limits of one exploration.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limits {
-    /// CPU seconds after which to stop.
-    pub(crate) seconds: Option<f64>,
-    /// Executions after which to stop.
-    pub(crate) runs: Option<u64>,
-}
 
 /// A tool: its name, the bodies written with its types, and how it explores one.
 pub(crate) struct Tool {
@@ -223,36 +216,6 @@ fn alarm(info: &PanicHookInfo<'_>) {
     exploration.report_and_exit(exploration.executions.load(Relaxed), false, &format!("alarm: {first}"))
 }
 
-/// The line that says what a tool did with a test.
-fn line(tool: &str, test: &str, executions: u64, cpu_seconds: f64, finished: bool, note: &str) -> String {
-    let note = escape(note);
-    let measured =
-        format!(r#""executions":{executions},"cpu_seconds":{cpu_seconds:.6},"finished":{finished}"#);
-    format!(r#"{{"tool":"{tool}","test":"{test}",{measured},"note":"{note}"}}"#)
-}
-
-/// The contents of a JSON string.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// CPU time of this process so far, user and kernel together.
-fn cpu_seconds() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid place for the result.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
-    assert_eq!(result, 0, "no process CPU clock");
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,14 +228,5 @@ mod tests {
                 assert!((tool.program)(test.name).is_some(), "{} {}", tool.name, test.name);
             }
         }
-    }
-
-    #[test]
-    fn the_line_is_json() {
-        let expected = concat!(
-            r#"{"tool":"loom","test":"mp_ra","executions":48,"cpu_seconds":0.500000,"#,
-            r#""finished":false,"note":"a \"b\"\\\u000a"}"#
-        );
-        assert_eq!(line("loom", "mp_ra", 48, 0.5, false, "a \"b\"\\\n"), expected);
     }
 }

@@ -1,6 +1,7 @@
 //! What a whole check says.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use unpick_core::trace::Finding;
@@ -62,6 +63,8 @@ pub enum Reason {
     Time,
     /// Some executions were cut at the limit on events, first at this place.
     Events(String),
+    /// Loops were cut at the limit on rounds that read the same values, at these places.
+    Rounds(Vec<String>),
 }
 
 impl fmt::Display for Reason {
@@ -70,6 +73,12 @@ impl fmt::Display for Reason {
             Reason::Executions => f.write_str("the limit on executions was reached"),
             Reason::Time => f.write_str("the time was up"),
             Reason::Events(place) => write!(f, "executions were cut at the limit on events, at {place}"),
+            Reason::Rounds(places) => write!(
+                f,
+                "a loop was cut that went on reading the same values, at {}; let it wait with \
+                 `unpick::await_until`, or raise the limit on rounds",
+                places.join(", ")
+            ),
         }
     }
 }
@@ -82,12 +91,14 @@ pub struct Violated {
     pub finding: Finding,
     /// What was explored until then.
     pub summary: Summary,
+    /// Where the report was saved as JSON.
+    pub saved: Option<PathBuf>,
 }
 
 impl Violated {
     /// A violation and what led to it.
-    pub fn new(finding: Finding, summary: Summary) -> Violated {
-        Violated { finding, summary }
+    pub fn new(finding: Finding, summary: Summary, saved: Option<PathBuf>) -> Violated {
+        Violated { finding, summary, saved }
     }
 }
 
@@ -146,7 +157,8 @@ impl fmt::Display for Verdict {
             Verdict::Inconclusive(reason, _) => write!(f, "inconclusive: no violation, but {reason}")?,
         }
         let Statistics { executions, blocked, .. } = summary.statistics;
-        write!(f, " ({} and {}: {executions} executions", summary.model, summary.strategy)?;
+        let plural = if executions == 1 { "" } else { "s" };
+        write!(f, " ({} and {}: {executions} execution{plural}", summary.model, summary.strategy)?;
         if blocked > 0 {
             write!(f, ", {blocked} blocked")?;
         }

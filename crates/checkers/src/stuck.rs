@@ -15,7 +15,8 @@ pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
         Wait::Assume | Wait::Bound => false,
         Wait::Spin { from } => spins_on_newest(graph, waiter, from),
     });
-    let point = waiters.first()?.point;
+    let for_lock = waiters.iter().find(|waiter| matches!(waiter.wait, Wait::Lock { .. }));
+    let point = for_lock.or(waiters.first())?.point;
     if !hopeless {
         return None;
     }

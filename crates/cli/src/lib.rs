@@ -1,1 +1,29 @@
-//! unpick-cli.
+//! unpick on the command line.
+//!
+//! It links no front-end: it starts cargo, which builds and runs the programs under test, and
+//! reads what they leave behind. The binaries `unpick` and `cargo-unpick` are the same program.
+//!
+//! | module | does |
+//! |---|---|
+//! | `args` | what can be typed |
+//! | `run` | from arguments to an exit code |
+//! | `demo` | an example with a bug, and its report |
+//! | `cargo` | `cargo test` with settings, and replay |
+//! | `explain` | a JSON report made readable |
+//! | `list` | memory models and settings |
+//! | [`exit`] | what exit codes mean |
+//! | `error` | what can go wrong |
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod cargo;
+mod demo;
+mod error;
+pub mod exit;
+mod explain;
+mod list;
+mod run;
+
+pub use exit::Exit;
+pub use run::main;

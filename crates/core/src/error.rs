@@ -74,8 +74,8 @@ impl fmt::Display for Error {
             Error::Token { problem } => write!(f, "the schedule cannot be replayed: {problem}"),
             Error::Outside { object, site } => write!(
                 f,
-                "{object} used at {site} was created outside the checked closure and has been used by an \
-                 earlier execution; create it inside the closure, or make it a `static`"
+                "the `{object}` used at {site} was created outside the checked closure, and an earlier execution \
+                 has used it; create it inside the closure, or make it a `static`"
             ),
             Error::Hang { thread, site, seconds } => write!(
                 f,

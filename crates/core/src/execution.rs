@@ -93,6 +93,8 @@ pub struct Execution {
     blocked: ThreadSet,
     ready: Ready,
     granted: Option<ThreadId>,
+    /// Whether the strategy has ended the run, and it is only looked who is blocked.
+    closing: bool,
     /// Ids of the threads that each thread spawns, in order.
     children: Vec<Vec<ThreadId>>,
     known_threads: u32,
@@ -117,6 +119,7 @@ impl Execution {
             blocked: ThreadSet::new(),
             ready: Ready::default(),
             granted: None,
+            closing: false,
             children: vec![Vec::new()],
             known_threads: 1,
             number: 0,
@@ -174,6 +177,7 @@ impl Execution {
         self.stats.runs += 1;
         self.stop = None;
         self.granted = None;
+        self.closing = false;
         self.runnable.clear();
         self.waiting.clear();
         self.blocked.clear();
@@ -209,12 +213,8 @@ impl Execution {
         if self.ready.reads.is_empty() && self.ready.others.is_empty() {
             return None;
         }
-        let Some(thread) = self.strategy.pick(&self.graph, &self.ready) else {
-            if !self.block_obstructed() {
-                self.stop = Some(Outcome::Ended);
-            }
-            return None;
-        };
+        let picked = if self.closing { None } else { self.strategy.pick(&self.graph, &self.ready) };
+        let Some(thread) = picked else { return self.close() };
         debug_assert!(self.ready.reads.contains(thread) || self.ready.others.contains(thread));
         self.ready.reads.remove(thread);
         self.ready.others.remove(thread);
@@ -498,6 +498,9 @@ impl Execution {
             self.block(thread, Waiter { point, wait });
             return None;
         }
+        if self.closing {
+            return self.park(thread, reads, Some(op));
+        }
         if self.granted == Some(thread) {
             self.granted = None;
         } else if !self.strategy.admits(thread, reads, &self.ready) {
@@ -611,6 +614,22 @@ impl Execution {
         let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
         self.fail(Violation { kind: crate::violation::Kind::BadUnlock { problem }, point });
         None
+    }
+
+    /// Ends a run that the strategy has ended: threads whose op is not known yet are asked for it,
+    /// and if none of the others could take theirs, they are blocked.
+    fn close(&mut self) -> Option<ThreadId> {
+        self.closing = true;
+        let ready = self.ready.reads.iter().chain(self.ready.others.iter());
+        let unknown = ready.filter(|thread| self.rests[thread.index()].pending.is_none()).min();
+        if let Some(thread) = unknown {
+            self.ready.reads.remove(thread);
+            self.ready.others.remove(thread);
+            self.runnable.insert(thread);
+        } else if !self.block_obstructed() {
+            self.stop = Some(Outcome::Ended);
+        }
+        unknown
     }
 
     /// Whether no thread that stands before an op could take it; they are blocked then.

@@ -68,7 +68,7 @@ impl fmt::Display for Malformed {
                 "it was made by another version of unpick, whose schedules this version cannot read; \
                  run the check again to get a new one"
             }
-            Malformed::Damaged => "it is damaged; copy the whole token from the report",
+            Malformed::Damaged => "it is no schedule, or a damaged one; copy the whole token from the report",
         })
     }
 }
@@ -326,7 +326,9 @@ impl std::str::FromStr for Schedule {
 
     fn from_str(text: &str) -> Result<Schedule, Malformed> {
         let text = text.trim();
-        let rest = text.strip_prefix(VERSION).ok_or(Malformed::Version)?;
+        let other = text.starts_with('u') && text[1..].starts_with(|c: char| c.is_ascii_digit());
+        let unknown = if other { Malformed::Version } else { Malformed::Damaged };
+        let rest = text.strip_prefix(VERSION).ok_or(unknown)?;
         let mut bytes = unbase64(rest).ok_or(Malformed::Damaged)?;
         let check = bytes.pop().ok_or(Malformed::Damaged)?;
         if bytes.iter().fold(0u8, |sum, &byte| sum.rotate_left(1) ^ byte) != check {
@@ -449,7 +451,8 @@ mod tests {
     #[test]
     fn a_damaged_text_is_refused() {
         let text = sample().to_string();
-        assert_eq!("x9abc".parse::<Schedule>(), Err(Malformed::Version));
+        assert_eq!("u9abc".parse::<Schedule>(), Err(Malformed::Version));
+        assert_eq!("rubbish".parse::<Schedule>(), Err(Malformed::Damaged));
         assert_eq!(text[..text.len() - 2].parse::<Schedule>(), Err(Malformed::Damaged));
         let mut damaged = text.into_bytes();
         damaged[4] = if damaged[4] == b'A' { b'B' } else { b'A' };

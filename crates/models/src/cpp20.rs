@@ -8,8 +8,8 @@
 //!
 //! It exists when the union has no cycle. A new cycle goes through a changed event, as a member
 //! of the order or on an `eco` path; the search goes backwards from there, since clocks list what
-//! is before an event. Nodes are members of the order ([`ORDER`]) and events that an `eco` step
-//! leads out of ([`PATH`]). Of earlier events in one thread only the last is visited: program
+//! is before an event. Nodes are members of the order (`ORDER`) and events that an `eco` step
+//! leads out of (`PATH`). Of earlier events in one thread only the last is visited: program
 //! order leads to the others.
 //!
 //! Coherence, atomicity and release sequences hold by construction.

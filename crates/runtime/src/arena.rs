@@ -77,7 +77,7 @@ impl Arena {
         let mut arena = Box::new(free.take()?);
         drop(free);
         if arena.notes.is_null() {
-            arena.notes = map(NOTES * size_of::<(u32, u32)>())? as *mut _;
+            arena.notes = map(0, NOTES * size_of::<(u32, u32)>())? as *mut _;
         }
         arena.reset();
         Some(arena)
@@ -121,7 +121,9 @@ impl Arena {
     /// A hash of all bytes in use.
     pub(crate) fn fingerprint(&self, seed: u64) -> u64 {
         // SAFETY: the bytes in use are mapped, and no thread runs meanwhile.
-        let bytes = unsafe { std::slice::from_raw_parts((self.base + self.first) as *const u8, self.used - self.first) };
+        let bytes = unsafe {
+            std::slice::from_raw_parts((self.base + self.first) as *const u8, self.used - self.first)
+        };
         crate::spin::hash(bytes, seed)
     }
 
@@ -147,11 +149,15 @@ impl Arena {
 // SAFETY: an arena is used by one OS thread at a time.
 unsafe impl Send for Arena {}
 
-fn map(bytes: usize) -> Option<usize> {
+/// Where arenas are put if the place is free, so that addresses are the same in every process.
+const WISHED: usize = 0x1000_0000_0000;
+
+fn map(wished: usize, bytes: usize) -> Option<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a fresh anonymous mapping; nothing is replaced.
-    let start =
-        unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    let start = unsafe {
+        libc::mmap(wished as *mut libc::c_void, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+    };
     (start != libc::MAP_FAILED).then_some(start as usize)
 }
 
@@ -159,7 +165,7 @@ fn map(bytes: usize) -> Option<usize> {
 fn reserve() -> usize {
     let mut count = MAX_ARENAS;
     while count > 0 {
-        if let Some(region) = map(count * ARENA_BYTES) {
+        if let Some(region) = map(WISHED, count * ARENA_BYTES) {
             REGION.store(region, Ordering::Relaxed);
             break;
         }

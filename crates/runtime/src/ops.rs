@@ -318,9 +318,8 @@ impl Session {
             self.statics.save(start, size);
             return true;
         }
-        let site = crate::site::place(site).map_or_else(String::new, |p| format!("{}:{}", p.file, p.line));
-        let kind = if self.owns(object.tag.stamp()) { "" } else { " that another check has used" };
-        self.error = Some(Error::Outside { object: format!("the `{}`{kind}", object.kind), site });
+        let site = crate::site::describe(site);
+        self.error = Some(Error::Outside { object: object.kind.to_string(), site });
         self.execution.repeat();
         false
     }

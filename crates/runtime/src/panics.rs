@@ -13,7 +13,8 @@ use std::sync::Once;
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::violation::{Kind, Point, Violation};
 
-use crate::{arena, current, ops};
+use crate::arena::{self, Arena};
+use crate::{current, ops};
 
 /// A panic in a thread under test.
 #[derive(Clone, Debug)]
@@ -41,6 +42,10 @@ pub(crate) fn install() {
         std::panic::set_hook(Box::new(move |info| {
             if current::get().is_some() {
                 let arena = arena::enter(std::ptr::null_mut());
+                if is_ours(arena) {
+                    before(info);
+                    std::process::abort();
+                }
                 record(info);
                 arena::enter(arena);
             } else {
@@ -48,6 +53,15 @@ pub(crate) fn install() {
             }
         }));
     });
+}
+
+/// Whether the panic comes from the engine and not from the program: engine code runs with the
+/// thread's memory put aside.
+fn is_ours(arena: *mut Arena) -> bool {
+    let Some((session, thread)) = current::get() else { return false };
+    // SAFETY: we are on the session's OS thread, and the engine, which may have been using it, does
+    // not go on if the answer is yes.
+    arena.is_null() && unsafe { !(*session).arena(thread).is_null() }
 }
 
 fn record(info: &PanicHookInfo<'_>) {

@@ -76,31 +76,35 @@ fn frames() -> Frames {
         });
         frames.len() < 200
     });
-    // What lies above the program: our own calls, and the machinery of panics.
+    // What lies below and above the program: our own calls, and the machinery of panics.
     let outer = frames.iter().position(|(name, _)| name.contains("unpick_runtime::session::work"));
     frames.truncate(outer.unwrap_or(frames.len()));
-    let is_ours = |name: &str| OURS.iter().any(|part| name.contains(part));
-    let inner = frames.iter().rposition(|(name, _)| is_ours(name)).map_or(0, |last| last + 1);
+    let is_any = |name: &str, parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let inner = frames.iter().take_while(|(name, _)| is_any(name, &BELOW)).count();
     frames.drain(..inner);
-    let plumbing = |name: &str| PLUMBING.iter().any(|part| name.contains(part));
-    while frames.last().is_some_and(|(name, _)| plumbing(name)) {
+    while frames.last().is_some_and(|(name, _)| is_any(name, &ABOVE)) {
         frames.pop();
     }
     frames
 }
 
-/// Parts of the names of functions below user code.
-const OURS: [&str; 6] = [
+/// Parts of the names of functions that user code calls into.
+const BELOW: [&str; 11] = [
+    "backtrace::",
+    "__rust_end_short_backtrace",
     "unpick_runtime::",
     "unpick::sync::",
     "unpick::cell::",
+    "unpick::thread::",
     "core::panicking::",
+    "core::result::unwrap_failed",
+    "core::option::",
     "std::panicking::",
-    "__rust_end_short_backtrace",
+    "alloc::boxed::Box",
 ];
 
 /// Parts of the names of functions between a thread's closure and the runtime.
-const PLUMBING: [&str; 8] = [
+const ABOVE: [&str; 8] = [
     "unpick::thread::",
     "catch_unwind",
     "AssertUnwindSafe",

@@ -106,6 +106,8 @@ pub(crate) struct Session {
     /// Whether this OS thread can no longer be trusted with panics.
     pub(crate) worn: bool,
     stamp: u64,
+    /// Runs so far, of all executions.
+    runs: u64,
     id: u64,
     program: Program,
     on_arenas: bool,
@@ -137,6 +139,7 @@ impl Session {
             cut_loops: Vec::new(),
             worn: false,
             stamp: 0,
+            runs: 0,
             id: crate::tag::new_session(),
             program,
             on_arenas: false,
@@ -165,11 +168,6 @@ impl Session {
         self.stamp
     }
 
-    /// Whether a stamp is of this session.
-    pub(crate) fn owns(&self, stamp: u64) -> bool {
-        crate::tag::session_of(stamp) == self.id
-    }
-
     /// The memory of a thread, or null.
     #[inline(always)]
     pub(crate) fn arena(&mut self, thread: ThreadId) -> *mut Arena {
@@ -181,7 +179,8 @@ impl Session {
 
     fn begin(&mut self) {
         self.execution.begin();
-        self.stamp = crate::tag::stamp(self.id, self.execution.number());
+        self.runs += 1;
+        self.stamp = crate::tag::stamp(self.id, self.runs);
         self.cells.clear();
         self.known_cells.clear();
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
@@ -362,6 +361,7 @@ pub(crate) fn work(session: *mut Session, thread: ThreadId, yielder: &Yielder<()
 impl Drop for Session {
     fn drop(&mut self) {
         self.release();
+        crate::tag::end_session(self.id);
     }
 }
 

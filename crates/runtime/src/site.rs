@@ -21,6 +21,11 @@ pub fn place(site: Site) -> Option<Place> {
     Some(Place { file: location.file().to_string(), line: location.line(), column: location.column() })
 }
 
+/// The place that a number stands for, as text.
+pub fn describe(site: Site) -> String {
+    place(site).map_or_else(|| String::from("an unknown place"), |p| format!("{}:{}", p.file, p.line))
+}
+
 /// How a thread without a name of its own is called.
 pub fn thread_name(thread: ThreadId) -> String {
     if thread == ThreadId::MAIN { String::from("main") } else { thread.to_string() }

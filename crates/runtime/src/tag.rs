@@ -5,6 +5,7 @@
 //! recorded location, otherwise with a new one. A stamp is of one run of one session; a tag of
 //! another run counts as empty, and tells that the object has outlived a run.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The identity of an object that unpick controls.
@@ -17,10 +18,18 @@ pub struct Tag {
 const RUN_BITS: u32 = 40;
 
 static SESSIONS: AtomicU64 = AtomicU64::new(1);
+static GOING_ON: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 /// A number for a new session.
 pub(crate) fn new_session() -> u64 {
-    SESSIONS.fetch_add(1, Ordering::Relaxed)
+    let id = SESSIONS.fetch_add(1, Ordering::Relaxed);
+    GOING_ON.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(id);
+    id
+}
+
+/// Says that a session is over.
+pub(crate) fn end_session(id: u64) {
+    GOING_ON.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).retain(|&other| other != id);
 }
 
 /// The stamp of a run.
@@ -29,7 +38,7 @@ pub(crate) fn stamp(session: u64, run: u64) -> u64 {
 }
 
 /// The session that a stamp is of.
-pub(crate) fn session_of(stamp: u64) -> u64 {
+fn session_of(stamp: u64) -> u64 {
     stamp >> RUN_BITS
 }
 
@@ -56,6 +65,32 @@ impl Tag {
     pub(crate) fn set(&self, stamp: u64, number: u32) {
         self.stamp.store(stamp, Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
+    }
+
+    /// Makes sure that no check is using the object, for uses that no check controls.
+    ///
+    /// # Panics
+    ///
+    /// When one is: the caller runs on an OS thread that the check knows nothing of.
+    #[inline]
+    #[track_caller]
+    pub fn assert_outside(&self) {
+        if self.stamp() != 0 {
+            self.assert_over();
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn assert_over(&self) {
+        let going_on = GOING_ON.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let used = going_on.contains(&session_of(self.stamp()));
+        drop(going_on);
+        assert!(
+            !used,
+            "an object that a check is using was used by an OS thread that unpick does not control; \
+             start threads with `unpick::thread` inside a check"
+        );
     }
 
     /// Makes the object as good as new: its next use begins a new life.

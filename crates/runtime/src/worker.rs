@@ -168,10 +168,9 @@ fn supervise<T>(
         if pulse.beats() != beats {
             (beats, since) = (pulse.beats(), Instant::now());
         } else if since.elapsed() >= hang {
-            let place = site::place(pulse.site());
             return Err(Error::Hang {
                 thread: site::thread_name(pulse.thread()),
-                site: place.map_or_else(|| String::from("its start"), |p| format!("{}:{}", p.file, p.line)),
+                site: site::describe(pulse.site()),
                 seconds: hang.as_secs(),
             });
         }

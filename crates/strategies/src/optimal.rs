@@ -4,7 +4,7 @@
 //! partial order reduction", POPL 2022), on merged read-modify-writes, with locks.
 //!
 //! - **Forward**: a new event takes the default (a read the newest write, a write the last
-//!   place), which is always consistent; the alternatives become [`Item`]s, tried later by
+//!   place), which is always consistent; the alternatives become items, tried later by
 //!   cutting the same graph back.
 //! - **Backward**: a new write `w` may be what an older read `r` should have seen. The graph
 //!   without the events younger than `r`, but with the `porf`-prefix of `w`, and with `r`

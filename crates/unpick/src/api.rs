@@ -89,8 +89,8 @@ impl Check {
     }
 
     /// How often a loop may read the same write at the same place before it is cut; a loop that
-    /// comes back to the same state is recognised without that. The verdict names loops that were
-    /// cut.
+    /// comes back to the same state is recognised without that. If loops were cut the verdict is
+    /// inconclusive, and names them.
     pub fn max_rounds(mut self, rounds: usize) -> Check {
         self.config.max_rounds = rounds;
         self
@@ -139,7 +139,9 @@ impl Check {
             Ok(Verdict::Violated(violated)) => {
                 let options = TextOptions { width: width(), ..TextOptions::default() };
                 let report = unpick_report::text(&violated.finding, &options);
-                panic!("unpick found a violation\n\n{report}");
+                let saved =
+                    violated.saved.map_or_else(String::new, |path| format!("json: {}\n", path.display()));
+                panic!("unpick found a violation\n\n{report}{saved}");
             }
             Ok(verdict @ Verdict::Inconclusive(..)) => {
                 let config = self.config.clone().with_environment(|name| std::env::var(name).ok());
@@ -191,18 +193,18 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
     let summary = summary(config, &explored);
     Ok(match &explored.ending {
         Ending::Exhausted => match explored.cut {
-            None => Verdict::Holds(summary),
-            Some(point) => {
-                let place = site::place(point.site);
-                let place = place.map_or_else(|| String::from("?"), |p| format!("{}:{}", p.file, p.line));
-                Verdict::Inconclusive(Reason::Events(place), summary)
+            Some(point) => Verdict::Inconclusive(Reason::Events(site::describe(point.site)), summary),
+            None if !explored.cut_loops.is_empty() => {
+                let places = explored.cut_loops.iter().map(|&site| site::describe(site)).collect();
+                Verdict::Inconclusive(Reason::Rounds(places), summary)
             }
+            None => Verdict::Holds(summary),
         },
         Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
         Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
         Ending::Violated(violation) => {
-            let finding = telling::tell(config, program, violation, &explored)?;
-            Verdict::Violated(Box::new(unpick_check::Violated::new(finding, summary)))
+            let (finding, saved) = telling::tell(config, program, violation, &explored)?;
+            Verdict::Violated(Box::new(unpick_check::Violated::new(finding, summary, saved)))
         }
     })
 }
@@ -213,14 +215,6 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
     let mut assumptions: Vec<String> = model.assumptions().iter().map(|s| s.to_string()).collect();
     if !config.spurious_failures {
         assumptions.push(String::from("`compare_exchange_weak` fails only for a reason"));
-    }
-    for &loop_site in &explored.cut_loops {
-        let place = site::place(loop_site);
-        let place = place.map_or_else(|| String::from("?"), |p| format!("{}:{}", p.file, p.line));
-        assumptions.push(format!(
-            "the loop at {place} ends within {} rounds that read the same values",
-            config.max_rounds
-        ));
     }
     if !explored.on_arenas {
         assumptions.push(String::from(

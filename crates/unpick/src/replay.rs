@@ -30,8 +30,8 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
     let summary = api::summary(&config, &explored);
     match violation {
         Some(violation) => {
-            let finding = telling::tell_schedule(&config, program, &violation, &schedule, 1)?;
-            Ok(Verdict::Violated(Box::new(Violated::new(finding, summary))))
+            let (finding, saved) = telling::tell_schedule(&config, program, &violation, &schedule, 1)?;
+            Ok(Verdict::Violated(Box::new(Violated::new(finding, summary, saved))))
         }
         None => Err(Error::Token {
             problem: String::from(

@@ -24,13 +24,13 @@ use crate::replay;
 /// Tokens up to this length are printed; longer ones go into a file.
 const LONGEST_TOKEN: usize = 120;
 
-/// Tells a violation that was found.
+/// Tells a violation that was found, and where the report was saved.
 pub(crate) fn tell(
     config: &Config,
     program: &Program,
     violation: &Violation,
     explored: &Explored,
-) -> Result<Finding, Error> {
+) -> Result<(Finding, Option<PathBuf>), Error> {
     let graph = explored.execution.graph();
     let number = explored.stats.executions();
     let model = registry::number_of(&config.model);
@@ -53,7 +53,7 @@ pub(crate) fn tell_schedule(
     violation: &Violation,
     schedule: &Schedule,
     number: u64,
-) -> Result<Finding, Error> {
+) -> Result<(Finding, Option<PathBuf>), Error> {
     let lost = || Error::Token {
         problem: format!(
             "an execution with a {} was found, but running it again did not show it; the program may not be \
@@ -83,8 +83,8 @@ pub(crate) fn tell_schedule(
     if let Some(path) = file {
         finding.token = path.display().to_string();
     }
-    save(&format!("{name}.json"), &format!("{:#}\n", unpick_report::json(&finding)));
-    Ok(finding)
+    let saved = save(&format!("{name}.json"), &format!("{:#}\n", unpick_report::json(&finding)));
+    Ok((finding, saved))
 }
 
 /// The events that must have taken place for the violation to show.

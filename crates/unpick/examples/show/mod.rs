@@ -1,5 +1,6 @@
 //! Shows a verdict, and turns it into the exit code that all of unpick uses.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use unpick::report::{TextOptions, text};
@@ -7,17 +8,16 @@ use unpick::{Error, Verdict};
 
 /// Prints the report. The exit code is 0 for holds, 1 for violated, 2 for an error, and 3 for
 /// inconclusive.
-#[allow(clippy::print_stdout, reason = "an example shows its report to whoever runs it")]
 pub(crate) fn show(result: &Result<Verdict, Error>) -> ExitCode {
-    match result {
-        Ok(verdict) => {
-            if let Some(finding) = verdict.violation() {
-                println!("{}", text(finding, &TextOptions::default()));
-            }
-            println!("{verdict}");
-        }
-        Err(error) => println!("error: {error}"),
-    }
+    let shown = match result {
+        Ok(verdict) => match verdict.violation() {
+            Some(finding) => format!("{}\n{verdict}\n", text(finding, &TextOptions::default())),
+            None => format!("{verdict}\n"),
+        },
+        Err(error) => format!("error: {error}\n"),
+    };
+    // The exit code tells the verdict even where the report cannot be written.
+    let _ = std::io::stdout().write_all(shown.as_bytes());
     ExitCode::from(match result {
         Ok(Verdict::Holds(..)) => 0,
         Ok(Verdict::Violated(..)) => 1,

@@ -95,7 +95,7 @@ macro_rules! atomic {
                 if ops::in_check() {
                     self.take(Op::load(Addr::NONE, load_mode(order), here!()))
                 } else {
-                    self.inner.load(order)
+                    self.outside().load(order)
                 }
             }
 
@@ -110,7 +110,7 @@ macro_rules! atomic {
                         ops::flush_after_store(here!());
                     }
                 } else {
-                    self.inner.store(value, order);
+                    self.outside().store(value, order);
                 }
             }
 
@@ -121,7 +121,7 @@ macro_rules! atomic {
                 if ops::in_check() {
                     self.take(Op::rmw(Addr::NONE, Rmw::Swap, mode(order), $to(value), here!()))
                 } else {
-                    self.inner.swap(value, order)
+                    self.outside().swap(value, order)
                 }
             }
 
@@ -145,7 +145,7 @@ macro_rules! atomic {
                     let old = self.take(op);
                     if old == current { Ok(old) } else { Err(old) }
                 } else {
-                    self.inner.compare_exchange(current, new, success, failure)
+                    self.outside().compare_exchange(current, new, success, failure)
                 }
             }
 
@@ -169,7 +169,7 @@ macro_rules! atomic {
                     let old = self.take(op);
                     if old == current && !ops::failed_spuriously() { Ok(old) } else { Err(old) }
                 } else {
-                    self.inner.compare_exchange_weak(current, new, success, failure)
+                    self.outside().compare_exchange_weak(current, new, success, failure)
                 }
             }
 
@@ -214,6 +214,13 @@ macro_rules! atomic {
 
             #[track_caller]
             #[inline(always)]
+            fn outside(&self) -> &std::sync::atomic::$name $(<$param>)? {
+                self.tag.assert_outside();
+                &self.inner
+            }
+
+            #[track_caller]
+            #[inline(always)]
             fn take(&self, op: Op) -> $value {
                 let op = Op { width: $width, pointer: $pointer, ..op };
                 let init = $to(self.inner.load(Ordering::Relaxed));
@@ -246,7 +253,7 @@ macro_rules! fetch {
                 if ops::in_check() {
                     self.take(Op::rmw(Addr::NONE, $rmw, mode(order), $to(value), here!()))
                 } else {
-                    self.inner.$method(value, order)
+                    self.outside().$method(value, order)
                 }
             }
         )*

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-use unpick_core::op::{Addr, Op};
+use unpick_core::op::{Addr, Op, Site};
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::{Tag, panics};
 
@@ -73,11 +73,13 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         if ops::in_check() {
-            ops::on_object(self.object(), 0, Op::lock(Addr::NONE, here!()));
-            return self.guard(None);
+            let site = here!();
+            ops::on_object(self.object(), 0, Op::lock(Addr::NONE, site));
+            return self.guard(None, site);
         }
+        self.tag.assert_outside();
         let outside = self.outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.guard(Some(outside))
+        self.guard(Some(outside), Site(0))
     }
 
     /// Takes the lock if it is free.
@@ -89,17 +91,19 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         if ops::in_check() {
-            if ops::on_object(self.object(), 0, Op::try_lock(Addr::NONE, here!())) != 0 {
+            let site = here!();
+            if ops::on_object(self.object(), 0, Op::try_lock(Addr::NONE, site)) != 0 {
                 return Err(TryLockError::WouldBlock);
             }
-            return Ok(self.guard(None)?);
+            return Ok(self.guard(None, site)?);
         }
+        self.tag.assert_outside();
         let outside = match self.outside.try_lock() {
             Ok(outside) => outside,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
         };
-        Ok(self.guard(Some(outside))?)
+        Ok(self.guard(Some(outside), Site(0))?)
     }
 
     /// Whether a thread panicked while it held the lock.
@@ -128,8 +132,12 @@ impl<T: ?Sized> Mutex<T> {
         Object { tag: &self.tag, kind: "Mutex", contents: (contents, size_of_val(&self.contents)) }
     }
 
-    fn guard<'a>(&'a self, outside: Option<std::sync::MutexGuard<'a, ()>>) -> LockResult<MutexGuard<'a, T>> {
-        let guard = MutexGuard { mutex: self, outside, panicking: panics::panicking() };
+    fn guard<'a>(
+        &'a self,
+        outside: Option<std::sync::MutexGuard<'a, ()>>,
+        site: Site,
+    ) -> LockResult<MutexGuard<'a, T>> {
+        let guard = MutexGuard { mutex: self, outside, panicking: panics::panicking(), site };
         if self.contents.poisoned.get() { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }
 }
@@ -158,6 +166,9 @@ pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
     outside: Option<std::sync::MutexGuard<'a, ()>>,
     panicking: bool,
+    /// Where the lock was taken: what a report says about the unlocking, which has no place of its
+    /// own in the source.
+    site: Site,
 }
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
@@ -177,13 +188,12 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
-    #[track_caller]
     fn drop(&mut self) {
         if !self.panicking && panics::panicking() {
             self.mutex.contents.poisoned.set(true);
         }
         if self.outside.is_none() && ops::in_check() {
-            ops::on_object(self.mutex.object(), 0, Op::unlock(Addr::NONE, here!()));
+            ops::on_object(self.mutex.object(), 0, Op::unlock(Addr::NONE, self.site));
         }
     }
 }

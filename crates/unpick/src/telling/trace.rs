@@ -43,6 +43,7 @@ impl<'a> Told<'a> {
     /// The trace, what is wrong in words, and where it showed.
     pub(crate) fn tell(mut self) -> (Trace, Vec<String>, Option<Place>) {
         self.names = (0..self.graph.location_count()).map(|addr| self.name_of(Addr(addr as u32))).collect();
+        tell_apart(&mut self.names);
         let mut labelled = vec![0; self.graph.thread_count()];
         for position in 0..self.graph.len() {
             let id = self.graph.order()[position];
@@ -427,5 +428,17 @@ fn shift(action: &mut Action, at: usize) {
         }
         Action::Write { before: Some(step), .. } => bump(step),
         _ => {}
+    }
+}
+
+/// Numbers the names that several objects have.
+fn tell_apart(names: &mut [Option<String>]) {
+    let plain = names.to_vec();
+    for (index, name) in names.iter_mut().enumerate() {
+        let same = |other: &&Option<String>| other.is_some() && **other == plain[index];
+        if plain.iter().filter(same).count() > 1 {
+            let number = plain[..=index].iter().filter(same).count();
+            *name = plain[index].as_ref().map(|name| format!("{name}#{number}"));
+        }
     }
 }

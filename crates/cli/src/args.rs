@@ -1,0 +1,90 @@
+//! What can be typed.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const CODES: &str = "\
+Exit codes: 0 holds, 1 violated, 2 error, 3 inconclusive.
+Tests are those of cargo: one that fails gives 1.";
+
+/// Finds concurrency bugs, and proves their absence within stated bounds.
+///
+/// Without a command, shows a bug in an example.
+#[derive(Debug, Parser)]
+#[command(name = "unpick", version, after_help = CODES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Checks an example with a bug, and shows the report
+    Demo,
+    /// Runs `cargo test` with settings for the checks in it
+    Test(Test),
+    /// Runs `cargo test` with one execution for each check: the one that a report names
+    Replay(Replay),
+    /// Shows a report that was kept as JSON
+    Explain {
+        /// A file such as target/unpick/panic-81a8818c.json
+        file: PathBuf,
+    },
+    /// Lists the memory models
+    Models,
+    /// Lists the variables of the environment that checks look at
+    Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+    /// Arguments for `cargo test`, such as a name of tests
+    #[arg(last = true, value_name = "CARGO TEST ARGS")]
+    pub(crate) cargo: Vec<OsString>,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Settings {
+    /// Memory model; `unpick models` lists them
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Time at most for each check, such as 500ms, 30s, 5m
+    #[arg(long)]
+    pub(crate) time: Option<String>,
+    /// Executions at most for each check
+    #[arg(long, value_name = "N")]
+    pub(crate) max_executions: Option<String>,
+    /// Events of one execution at most
+    #[arg(long, value_name = "N")]
+    pub(crate) max_events: Option<String>,
+    /// Bytes of stack for each thread
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) stack_size: Option<String>,
+    /// Lets compare_exchange_weak fail without a reason
+    #[arg(long)]
+    pub(crate) spurious: bool,
+    /// What a check without a proof does to its test
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) inconclusive: Option<Inconclusive>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Inconclusive {
+    /// The test passes
+    Pass,
+    /// The test fails
+    Fail,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    /// What the report says after UNPICK_REPLAY=: a token, or the file that holds one
+    pub(crate) token: String,
+    /// Arguments for `cargo test`; name the test that the report is of
+    #[arg(last = true, value_name = "CARGO TEST ARGS")]
+    pub(crate) cargo: Vec<OsString>,
+}

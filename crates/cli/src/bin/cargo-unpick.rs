@@ -1,0 +1,7 @@
+//! `cargo unpick`, which is `unpick`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    unpick_cli::main()
+}

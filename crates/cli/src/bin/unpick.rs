@@ -1,0 +1,7 @@
+//! `unpick`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    unpick_cli::main()
+}

@@ -1,0 +1,108 @@
+//! `cargo test`, with settings for the checks in it.
+//!
+//! Settings travel as variables of the environment. They are looked at here first, so that a
+//! mistake shows once, before anything is built, and not once in every test.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use unpick_check::{Config, registry};
+
+use crate::Exit;
+use crate::args::{Inconclusive, Replay, Settings, Test};
+use crate::error::Error;
+
+type Variables = Vec<(&'static str, String)>;
+
+/// Runs `cargo test` with the settings.
+pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
+    let variables = variables(&test.settings);
+    let given = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| value.clone());
+    let config = Config::default().with_environment(given)?;
+    registry::model(&config.model)?;
+    run(&test.cargo, &variables)
+}
+
+/// Runs `cargo test` with one execution for each check.
+pub(crate) fn replay(replay: &Replay) -> Result<Exit, Error> {
+    let mut token = replay.token.trim().trim_start_matches("UNPICK_REPLAY=").to_string();
+    if token.is_empty() {
+        let problem = String::from("the token is empty; copy it from the last line of a report");
+        return Err(unpick_check::Error::Token { problem }.into());
+    }
+    // Tokens have none of these characters. Tests run in the folders of their packages, so a
+    // relative path would lead nowhere.
+    if token.contains(['/', '\\', '.']) {
+        let path = Path::new(&token);
+        let whole =
+            path.canonicalize().map_err(|problem| Error::Unreadable { path: path.to_path_buf(), problem })?;
+        token = whole.display().to_string();
+    }
+    run(&replay.cargo, &[("UNPICK_REPLAY", token)])
+}
+
+/// The cargo to call: the one that called us, if one did.
+pub(crate) fn program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"))
+}
+
+/// The variables that stand for the settings.
+fn variables(settings: &Settings) -> Variables {
+    let Settings { model, time, max_executions, max_events, stack_size, spurious, inconclusive } = settings;
+    let inconclusive = inconclusive.map(|what| match what {
+        Inconclusive::Pass => String::from("pass"),
+        Inconclusive::Fail => String::from("fail"),
+    });
+    let all = [
+        ("UNPICK_MODEL", model.clone()),
+        ("UNPICK_TIME", time.clone()),
+        ("UNPICK_MAX_EXECUTIONS", max_executions.clone()),
+        ("UNPICK_MAX_EVENTS", max_events.clone()),
+        ("UNPICK_STACK_SIZE", stack_size.clone()),
+        ("UNPICK_SPURIOUS", spurious.then(|| String::from("1"))),
+        ("UNPICK_INCONCLUSIVE", inconclusive),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn run(arguments: &[OsString], variables: &[(&'static str, String)]) -> Result<Exit, Error> {
+    let test = |more: &[&str]| {
+        let mut command = Command::new(program());
+        command.arg("test").args(more.iter().map(OsStr::new)).args(arguments);
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        command
+    };
+    if test(&[]).status().map_err(Error::NoCargo)?.success() {
+        return Ok(Exit::Holds);
+    }
+    // Cargo ends with the same code for a test that fails and for one that does not build. What
+    // does not build the second time was no failed test; what went wrong has been printed.
+    let mut build = test(&["--no-run", "--quiet"]);
+    let builds = build.stdout(Stdio::null()).stderr(Stdio::null()).status().map_err(Error::NoCargo)?;
+    Ok(if builds.success() { Exit::Violated } else { Exit::Error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_is_a_variable_that_checks_look_at() {
+        let text = Some(String::from("1"));
+        let settings = Settings {
+            model: text.clone(),
+            time: text.clone(),
+            max_executions: text.clone(),
+            max_events: text.clone(),
+            stack_size: text,
+            spurious: true,
+            inconclusive: Some(Inconclusive::Pass),
+        };
+        let variables = variables(&settings);
+        assert_eq!(variables.len(), 7);
+        for (name, _) in variables {
+            assert!(unpick_check::config::VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What can go wrong on the command line; each message says what to do.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// A reason why a command could not be carried out.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// A setting is not understood.
+    Setting(unpick_check::Error),
+    /// A file cannot be read.
+    Unreadable { path: PathBuf, problem: io::Error },
+    /// A file is no report.
+    NoReport { path: PathBuf, problem: String },
+    /// Cargo cannot be started.
+    NoCargo(io::Error),
+    /// The sources of the example are not here.
+    NoSources,
+    /// The example did not end as it should.
+    NotShown { ending: String },
+    /// The text cannot be written.
+    Unwritable(io::Error),
+}
+
+impl From<unpick_check::Error> for Error {
+    fn from(error: unpick_check::Error) -> Error {
+        Error::Setting(error)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Setting(error) => write!(f, "{error}"),
+            Error::Unreadable { path, problem } => {
+                write!(f, "`{}` cannot be read: {problem}; check the path", path.display())
+            }
+            Error::NoReport { path, problem } => write!(
+                f,
+                "`{}` is not a report of unpick: {problem}; reports are written to target/unpick/*.json",
+                path.display()
+            ),
+            Error::NoCargo(problem) => {
+                write!(f, "cargo cannot be started: {problem}; install it, or put it on the PATH")
+            }
+            Error::NoSources => write!(
+                f,
+                "the example is part of unpick's sources, which are not here; run the command in a clone of \
+                 the repository"
+            ),
+            Error::NotShown { ending } => write!(
+                f,
+                "the example {ending} instead of showing its bug; unset the UNPICK_ variables and try again"
+            ),
+            Error::Unwritable(problem) => write!(f, "the text cannot be written: {problem}"),
+        }
+    }
+}

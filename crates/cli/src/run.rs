@@ -1,0 +1,65 @@
+//! From arguments to an exit code.
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Arguments, Command};
+use crate::error::Error;
+use crate::{Exit, cargo, demo, explain, list};
+
+/// The whole program: reads the arguments of the process, and returns its exit code.
+pub fn main() -> ExitCode {
+    // Wrong arguments end the process here, with a message and code 2.
+    let arguments = Arguments::parse_from(own(std::env::args_os().collect()));
+    let ended = run(arguments.command.unwrap_or(Command::Demo));
+    let exit = ended.unwrap_or_else(|error| {
+        // Standard error that has gone away leaves nobody to tell.
+        let _ = writeln!(std::io::stderr(), "error: {error}");
+        Exit::Error
+    });
+    exit.into()
+}
+
+/// The arguments without the word that cargo adds: `cargo unpick x` runs `cargo-unpick unpick x`.
+fn own(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_some_and(|first| first == "unpick") {
+        arguments.remove(1);
+    }
+    arguments
+}
+
+fn run(command: Command) -> Result<Exit, Error> {
+    match command {
+        Command::Demo => demo::demo(),
+        Command::Test(test) => cargo::test(&test),
+        Command::Replay(replay) => cargo::replay(&replay),
+        Command::Explain { file } => say(&explain::explain(&file)?),
+        Command::Models => say(&list::models()?),
+        Command::Settings => say(&list::settings()),
+    }
+}
+
+/// Writes a text to standard output; a reader who has seen enough is no error.
+pub(crate) fn say(text: &str) -> Result<Exit, Error> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(problem) if problem.kind() != ErrorKind::BrokenPipe => Err(Error::Unwritable(problem)),
+        _ => Ok(Exit::Holds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_that_cargo_adds_is_taken_away() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(own(words("cargo-unpick unpick models")), words("cargo-unpick models"));
+        assert_eq!(own(words("unpick models")), words("unpick models"));
+        assert_eq!(own(words("unpick")), words("unpick"));
+    }
+}

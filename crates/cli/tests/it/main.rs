@@ -1,0 +1,75 @@
+//! The command line as its users see it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Runs `unpick` with arguments; gives its exit code, standard output and standard error.
+fn unpick(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let ended = Command::new(env!("CARGO_BIN_EXE_unpick")).args(arguments).output();
+    let Output { status, stdout, stderr } = ended.expect("unpick can be started");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("unpick writes UTF-8");
+    (status.code(), text(stdout), text(stderr))
+}
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it").join(name)
+}
+
+/// Asserts that a command is refused with exit code 2, and a message that says this.
+fn refused(arguments: &[&str], message: &str) {
+    let (code, out, err) = unpick(arguments);
+    assert_eq!(code, Some(2), "{arguments:?}: {out}{err}");
+    assert_eq!(out, "", "{arguments:?}");
+    assert!(err.contains(message), "{arguments:?}: {err}");
+}
+
+#[test]
+fn models_are_listed_the_default_first() {
+    let (code, out, _) = unpick(&["models"]);
+    assert_eq!(code, Some(0));
+    assert!(out.starts_with("cpp20 "), "{out}");
+    assert!(["rc11 ", "sc ", "tso ", "ra ", "assumes: "].iter().all(|word| out.contains(word)), "{out}");
+}
+
+#[test]
+fn settings_are_listed() {
+    let (code, out, _) = unpick(&["settings"]);
+    assert_eq!(code, Some(0));
+    for name in ["UNPICK_MODEL", "UNPICK_TIME", "UNPICK_REPLAY"] {
+        assert!(out.contains(name), "{out}");
+    }
+}
+
+#[test]
+fn a_report_is_explained() {
+    let (code, out, err) = unpick(&["explain", &sample("report.json").display().to_string()]);
+    assert_eq!(code, Some(0), "{err}");
+    let expected = std::fs::read_to_string(sample("report.txt")).expect("the sample can be read");
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn a_file_that_is_no_report_is_refused() {
+    refused(&["explain", "no/such/file.json"], "cannot be read");
+    let text = sample("report.txt").display().to_string();
+    refused(&["explain", &text], "is not a report of unpick");
+}
+
+#[test]
+fn wrong_settings_are_refused_before_anything_is_built() {
+    refused(&["test", "--model", "arm"], "there is no memory model `arm`");
+    refused(&["test", "--time", "soon"], "UNPICK_TIME");
+    refused(&["test", "--max-executions", "many"], "UNPICK_MAX_EXECUTIONS");
+    refused(&["test", "--inconclusive", "shrug"], "pass");
+    refused(&["replay", ""], "the token is empty");
+    refused(&["replay", "no/such/file.schedule"], "cannot be read");
+    refused(&["dance"], "unrecognized subcommand");
+}
+
+#[test]
+fn cargo_unpick_is_unpick() {
+    let (_, expected, _) = unpick(&["models"]);
+    let ended = Command::new(env!("CARGO_BIN_EXE_cargo-unpick")).args(["unpick", "models"]).output();
+    let ended = ended.expect("cargo-unpick can be started");
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), expected);
+}

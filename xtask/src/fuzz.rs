@@ -1,0 +1,177 @@
+//! The engine against brute force on random programs: `cargo xtask fuzz-oracle`.
+//!
+//! Each program is explored as data and as a closure on fibers, under every model, and the graphs
+//! of both are compared with the oracle's. Weak exchanges may fail without a reason in every other
+//! program. Programs with plain accesses have no form on fibers; those are compared as data only.
+//! Programs that are too large for the oracle are replaced by others.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use unpick_testkit::generate::{Profile, generate};
+use unpick_testkit::{Model, Program, Random, compare, drive, fibers};
+
+use crate::Problem;
+use crate::shell::{cargo, run};
+
+/// How many mismatches to show before giving up.
+const SHOWN: u64 = 5;
+
+/// How often to say how far it is.
+const TICK: Duration = Duration::from_secs(5);
+
+#[derive(clap::Args)]
+pub(crate) struct FuzzOracle {
+    /// How many programs.
+    #[arg(long, default_value_t = 10_000)]
+    programs: u64,
+    /// Where the random numbers start.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// When to stop, if the programs are not through by then.
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// How many programs at a time.
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+}
+
+/// How far it is.
+#[derive(Default)]
+struct Progress {
+    begun: AtomicU64,
+    drawn: AtomicU64,
+    judged: AtomicU64,
+    plain: AtomicU64,
+    too_large: AtomicU64,
+    mismatches: AtomicU64,
+    over: AtomicBool,
+    /// Held while a mismatch is shown.
+    show: Mutex<()>,
+}
+
+/// What came of one program.
+enum Judgement {
+    TooLarge,
+    Same,
+    Differs(String),
+}
+
+impl FuzzOracle {
+    pub(crate) fn run(&self) -> Result<(), Problem> {
+        if cfg!(debug_assertions) {
+            let again = ["run", "--release", "--quiet", "--package", "xtask", "--"];
+            return run(cargo(again).args(std::env::args_os().skip(1)));
+        }
+        let progress = Progress::default();
+        let started = Instant::now();
+        std::thread::scope(|scope| {
+            let workers: Vec<_> =
+                (0..self.threads.max(1)).map(|_| scope.spawn(|| self.work(&progress))).collect();
+            let mut told = Instant::now();
+            while workers.iter().any(|worker| !worker.is_finished()) {
+                std::thread::sleep(Duration::from_millis(50));
+                if self.seconds.is_some_and(|seconds| started.elapsed() >= Duration::from_secs(seconds)) {
+                    progress.over.store(true, Relaxed);
+                }
+                if told.elapsed() >= TICK {
+                    told = Instant::now();
+                    let (judged, mismatches) =
+                        (progress.judged.load(Relaxed), progress.mismatches.load(Relaxed));
+                    let seconds = started.elapsed().as_secs();
+                    println!("{judged} of {} programs, {seconds} s, {mismatches} mismatches", self.programs);
+                }
+            }
+        });
+        let mismatches = progress.mismatches.load(Relaxed);
+        println!(
+            "seed {}, {:.0} s; {} of the programs have plain accesses and ran as data only; {} more were too large",
+            self.seed,
+            started.elapsed().as_secs_f64(),
+            progress.plain.load(Relaxed),
+            progress.too_large.load(Relaxed),
+        );
+        println!(
+            "{} programs, {} models, data and fibers: {mismatches} mismatches",
+            progress.judged.load(Relaxed),
+            Model::ALL.len()
+        );
+        if mismatches > 0 {
+            Err(String::from("the engine is wrong about the programs above"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Judges programs until there are enough.
+    fn work(&self, progress: &Progress) {
+        while !progress.over.load(Relaxed) && progress.begun.fetch_add(1, Relaxed) < self.programs {
+            let Some((number, difference)) = self.judge_next(progress) else { return };
+            progress.judged.fetch_add(1, Relaxed);
+            if let Some(difference) = difference {
+                let _held = progress.show.lock();
+                println!("program {number} of seed {}: {difference}", self.seed);
+                if progress.mismatches.fetch_add(1, Relaxed) + 1 >= SHOWN {
+                    progress.over.store(true, Relaxed);
+                }
+            }
+        }
+    }
+
+    /// Draws programs until one can be judged, and judges it; nothing when the time is up.
+    fn judge_next(&self, progress: &Progress) -> Option<(u64, Option<String>)> {
+        while !progress.over.load(Relaxed) {
+            let number = progress.drawn.fetch_add(1, Relaxed);
+            let profile = Profile::ALL[(number % Profile::ALL.len() as u64) as usize];
+            let program = generate(profile, &mut Random::new(self.seed.wrapping_mul(1 << 32) + number));
+            let spurious = (number / Profile::ALL.len() as u64).is_multiple_of(2);
+            let settings = format!("{profile:?}, spurious failures {spurious}");
+            let difference = match catch_unwind(AssertUnwindSafe(|| judge(&program, spurious))) {
+                Ok(Judgement::TooLarge) => {
+                    progress.too_large.fetch_add(1, Relaxed);
+                    continue;
+                }
+                Ok(Judgement::Same) => None,
+                Ok(Judgement::Differs(difference)) => Some(format!("{settings}, {difference}")),
+                Err(_) => Some(format!("{settings}, {program}\nthe exploration panicked")),
+            };
+            progress.plain.fetch_add(fibers::has_plain_accesses(&program).into(), Relaxed);
+            return Some((number, difference));
+        }
+        None
+    }
+}
+
+/// Compares data, fibers and the oracle. The oracle is slow, so it is asked once: what data finds is
+/// compared with it, and what fibers find with what data finds.
+fn judge(program: &Program, spurious: bool) -> Judgement {
+    let mut asked = false;
+    let mut fibers_differ = false;
+    let on_fibers = !fibers::has_plain_accesses(program);
+    let flushes = on_fibers && fibers::has_seqcst_stores(program);
+    let difference = compare::difference_of(program, spurious, |settings| {
+        asked = true;
+        let found = drive::explore(program, settings);
+        if on_fibers && !(flushes && settings.model == "tso") {
+            fibers_differ |= fibers::explore(program, settings) != found;
+        }
+        found
+    });
+    if let Some(difference) = difference {
+        return Judgement::Differs(format!("as data, {difference}"));
+    }
+    if !asked {
+        return Judgement::TooLarge;
+    }
+    if flushes && let Some(difference) = fibers::difference_when_flushed(program, spurious) {
+        return Judgement::Differs(format!("on fibers, {difference}"));
+    }
+    if fibers_differ {
+        let difference = fibers::difference(program, spurious);
+        let difference = difference.unwrap_or_else(|| format!("{program}\nnot the same every time"));
+        return Judgement::Differs(format!("on fibers, {difference}"));
+    }
+    Judgement::Same
+}

@@ -1,0 +1,35 @@
+//! All tests: `cargo xtask test`.
+
+use crate::shell::{cargo, exists, run};
+use crate::{Problem, tidy};
+
+/// Programs of the long comparison with the oracle.
+const LONG_PROGRAMS: &str = "50000";
+
+#[derive(clap::Args)]
+pub(crate) struct Test {
+    /// Also lints, tests in release mode, the comparison with the oracle on many more programs, and
+    /// the tests of the comparison with other tools.
+    #[arg(long)]
+    long: bool,
+}
+
+impl Test {
+    pub(crate) fn run(&self) -> Result<(), Problem> {
+        for (program, package) in [("cc", "gcc and libc6-dev")] {
+            if !exists(program) {
+                return Err(format!("there is no `{program}`; on Debian, `apt-get install` {package}"));
+            }
+        }
+        run(&mut cargo(["test", "--workspace"]))?;
+        if self.long {
+            run(&mut cargo(["fmt", "--all", "--check"]))?;
+            run(&mut cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+            run(&mut cargo(["test", "--workspace", "--release"]))?;
+            run(&mut cargo(["test", "--manifest-path", "benches/peers/Cargo.toml"]))?;
+            let fuzz = ["run", "--release", "--package", "xtask", "--", "fuzz-oracle", "--programs"];
+            run(cargo(fuzz).arg(LONG_PROGRAMS))?;
+        }
+        tidy::run()
+    }
+}

@@ -1,0 +1,158 @@
+//! What no compiler looks at: `cargo xtask tidy`.
+//!
+//! - A file of a library has at most 700 lines; past 400 it is mentioned.
+//! - Each Rust file starts with documentation of its module.
+//! - File names say what is in the file.
+//! - Some words are not to be used: notes to oneself, other names for what has one (see the table of
+//!   words in `ARCHITECTURE.md`), paths of somebody's machine.
+//! - Relative links in Markdown lead somewhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Problem;
+use crate::shell::root;
+
+const MOST_LINES: usize = 700;
+const MANY_LINES: usize = 400;
+
+/// Names of files that say nothing.
+const EMPTY_NAMES: [&str; 5] = ["utils", "helpers", "common", "types", "misc"];
+
+/// Words that are not to be used, each in two parts so that this file passes.
+const BANNED: [(&str, &str); 14] = [
+    ("TO", "DO"),
+    ("FIX", "ME"),
+    ("XX", "X"),
+    ("HA", "CK"),
+    ("todo", "!("),
+    ("dbg", "!("),
+    ("#[ig", "nore"),
+    ("#[should", "_panic"),
+    ("deny(war", "nings)"),
+    ("/ro", "ot/"),
+    ("/wo", "rk/"),
+    ("SU", "T"),
+    ("back", "tracking"),
+    ("back", "track point"),
+];
+
+pub(crate) fn run() -> Result<(), Problem> {
+    let root = root();
+    let mut files = Vec::new();
+    for folder in ["crates", "benches", "xtask", "examples", "tests", "docs"] {
+        collect(&root.join(folder), &mut files)?;
+    }
+    for entry in read_dir(&root)? {
+        if entry.extension().is_some_and(|extension| extension == "md") {
+            files.push(entry);
+        }
+    }
+    files.sort();
+    let mut problems = Vec::new();
+    let mut long = Vec::new();
+    for path in &files {
+        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.strip_prefix(&root).unwrap_or(path);
+        look(name, path, &text, &mut problems, &mut long);
+    }
+    for remark in long {
+        println!("tidy: {remark}");
+    }
+    for problem in &problems {
+        println!("tidy: {problem}");
+    }
+    match problems.len() {
+        0 => {
+            println!("tidy: {} files are fine", files.len());
+            Ok(())
+        }
+        count => Err(format!("{count} things to tidy up")),
+    }
+}
+
+fn read_dir(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect())
+}
+
+/// All Rust and Markdown files in a folder, if there is such a folder.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Problem> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    for path in read_dir(folder)? {
+        if path.is_dir() {
+            if path.file_name().is_some_and(|name| name != "target") {
+                collect(&path, files)?;
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "md") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn look(name: &Path, path: &Path, text: &str, problems: &mut Vec<String>, long: &mut Vec<String>) {
+    let shown = name.display();
+    for (index, line) in text.lines().enumerate() {
+        for (first, second) in BANNED {
+            if line.contains(&format!("{first}{second}")) {
+                problems.push(format!("{shown}:{}: `{first}{second}` is not to be used", index + 1));
+            }
+        }
+    }
+    if name.extension().is_some_and(|extension| extension == "md") {
+        for link in links(text) {
+            if !path.parent().is_some_and(|folder| folder.join(&link).exists()) {
+                problems.push(format!("{shown}: the link to {link} leads nowhere"));
+            }
+        }
+        return;
+    }
+    // Programs under test are inputs, whose lines are counted in reports.
+    let is_input = name.components().any(|part| part.as_os_str() == "programs");
+    if !is_input && !text.starts_with("//!") {
+        problems.push(format!("{shown}: the file does not start with documentation of its module"));
+    }
+    if name.file_stem().is_some_and(|stem| EMPTY_NAMES.iter().any(|empty| stem == *empty)) {
+        problems.push(format!("{shown}: the name does not say what is in the file"));
+    }
+    let lines = text.lines().count();
+    let in_library = name.starts_with("crates") && name.components().any(|part| part.as_os_str() == "src");
+    if in_library && lines > MOST_LINES {
+        problems.push(format!("{shown}: {lines} lines, {MOST_LINES} are the limit"));
+    } else if lines > MANY_LINES {
+        long.push(format!("{shown} is long: {lines} lines"));
+    }
+}
+
+/// Targets of the relative links in a Markdown text, without their anchors.
+fn links(text: &str) -> Vec<String> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let relative = targets.filter(|link| !link.contains("://") && !link.starts_with(['#', '<']));
+    let files = relative.filter_map(|link| link.split('#').next().map(str::to_string));
+    files.filter(|link| !link.is_empty() && !link.contains(char::is_whitespace)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(name: &str, text: &str) -> Vec<String> {
+        let (mut problems, mut long) = (Vec::new(), Vec::new());
+        look(Path::new(name), &root().join(name), text, &mut problems, &mut long);
+        problems
+    }
+
+    #[test]
+    fn what_is_untidy_is_named() {
+        let note = format!("//! Docs.\n// {}{}: later.\n", "TO", "DO");
+        assert_eq!(problems("crates/a/src/a.rs", "//! Docs.\n").len(), 0);
+        assert_eq!(problems("crates/a/src/a.rs", "fn a() {}\n").len(), 1);
+        assert_eq!(problems("crates/a/src/a.rs", &note).len(), 1);
+        assert_eq!(problems("crates/a/src/utils.rs", "//! Docs.\n").len(), 1);
+        assert_eq!(problems("crates/a/src/a.rs", &"//! Docs.\n".repeat(701)).len(), 1);
+        assert_eq!(problems("a.md", "[a](no/such/file.md) [b](https://example.org) [c](#here)").len(), 1);
+    }
+}
