@@ -51,7 +51,7 @@ impl Default for Config {
             time_limit: None,
             stack_size: 256 * 1024,
             spurious_failures: false,
-            max_rounds: 24,
+            max_rounds: 100,
             hang_limit: Duration::from_secs(20),
             on_inconclusive: OnInconclusive::Fail,
             replay: None,

@@ -4,8 +4,9 @@
 //! spins on a value which has been overwritten moves on in another execution, and one that stands
 //! at a false assumption asked for this execution to be ignored.
 
-use unpick_core::event::EventId;
+use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
+use unpick_core::op::Kind as EventKind;
 use unpick_core::violation::{Kind, Violation, Wait, Waiter};
 
 /// The violation that a blocked execution shows, if it is one.
@@ -29,11 +30,16 @@ pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
     })
 }
 
-/// Whether every read of the iteration saw the newest value, or one equal to it.
+/// Whether every read of the iteration saw the newest value, or one equal to it. A choice, or an
+/// exchange that failed without a reason, goes another way sooner or later.
 fn spins_on_newest(graph: &Graph, waiter: &Waiter, from: u32) -> bool {
     let thread = waiter.point.thread;
-    let events = graph.thread(thread).iter().enumerate().skip(from as usize);
-    events.filter(|(_, event)| event.is_read()).all(|(index, event)| {
+    let iteration = &graph.thread(thread)[from as usize..];
+    if iteration.iter().any(|event| event.kind == EventKind::Choice || event.has(Event::SPURIOUS)) {
+        return false;
+    }
+    let events = iteration.iter().zip(from as usize..);
+    events.filter(|(event, _)| event.is_read()).all(|(event, index)| {
         let seen = graph.read_value(EventId::new(thread, index));
         graph.value(event.addr, graph.newest(event.addr)) == seen
     })

@@ -15,6 +15,8 @@ pub(crate) struct Current {
     pub(crate) thread: Cell<u32>,
     /// Whether ops take the slow path, where loops are watched.
     pub(crate) watched: Cell<bool>,
+    /// Whether the program has asked for memory that outlives the execution.
+    pub(crate) outside: Cell<bool>,
 }
 
 const ENGINE: u32 = u32::MAX;
@@ -25,6 +27,7 @@ thread_local! {
             session: Cell::new(std::ptr::null_mut()),
             thread: Cell::new(ENGINE),
             watched: Cell::new(false),
+            outside: Cell::new(false),
         }
     };
 }
@@ -56,4 +59,15 @@ pub(crate) fn set(session: *mut Session, thread: Option<ThreadId>) {
         current.session.set(session);
         current.thread.set(thread.map_or(ENGINE, |thread| thread.0));
     });
+}
+
+/// Whether the program has asked for memory that outlives the execution.
+pub(crate) fn is_outside() -> bool {
+    CURRENT.with(|current| current.outside.get())
+}
+
+/// Says whether the program asks for memory that outlives the execution; returns what it said
+/// before.
+pub(crate) fn set_outside(outside: bool) -> bool {
+    CURRENT.with(|current| current.outside.replace(outside))
 }

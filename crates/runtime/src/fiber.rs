@@ -76,7 +76,7 @@ pub(crate) struct Fiber {
     yielder: *const Yielder<(), ()>,
     /// Where the part of the stack that belongs to the program begins.
     base: usize,
-    /// Bottom of the stack; below is the guard page.
+    /// Bottom of the stack, where the guard page begins.
     limit: usize,
     /// Whether the thread is in the middle of its work.
     pub(crate) busy: bool,
@@ -125,7 +125,7 @@ impl Fiber {
 
     /// Whether the address is in the guard page or just below the stack.
     pub(crate) fn guards(&self, address: usize) -> bool {
-        address < self.limit && address >= self.limit.saturating_sub(64 * 1024)
+        (self.limit.saturating_sub(64 * 1024)..self.limit + 4096).contains(&address)
     }
 
     /// The coroutine, to resume it.

@@ -231,15 +231,7 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    let stamp = s.stamp();
-    if object.tag.stamp() != stamp {
-        if !s.admit(&object, site) {
-            leave_for_good(session, thread);
-        }
-        object.tag.set(stamp, s.cells.add());
-        s.known_cells.push(Known::new(&object));
-    }
-    let number = object.tag.number();
+    let Some(number) = s.cell(&object, site) else { leave_for_good(session, thread) };
     let point = Point { thread, index: s.execution.position(thread), site };
     s.note(thread, site);
     let (kind, birth) = (s.known_cells[number as usize].kind, s.birth_of_cell(number));
@@ -296,15 +288,49 @@ impl Session {
         if !self.admit(object, op.site) {
             return false;
         }
+        let address = object.tag as *const Tag as usize;
+        let is_static = statics::is_static(address);
+        if let (true, Some(number)) = (is_static, self.statics.number(address)) {
+            op.addr = Addr(number);
+            return true;
+        }
         let Some(addr) = self.execution.bind(thread, init, op.kind == Kind::Read) else { return false };
         let known = Known::new(object);
         if addr.index() >= self.known.len() {
             self.known.resize(addr.index() + 1, Known::NONE);
         }
         self.known[addr.index()] = known;
-        object.tag.set(self.stamp(), addr.0);
+        // Checks that go on at the same time share statics, so those are not stamped.
+        if is_static {
+            self.statics.set_number(address, addr.0);
+        } else {
+            object.tag.set(self.stamp(), addr.0);
+        }
         op.addr = addr;
         true
+    }
+
+    /// The number of a cell in this run; `None` when it may not be used.
+    #[inline(always)]
+    fn cell(&mut self, object: &Object<'_>, site: Site) -> Option<u32> {
+        if object.tag.stamp() == self.stamp() {
+            return Some(object.tag.number());
+        }
+        if !self.admit(object, site) {
+            return None;
+        }
+        let address = object.tag as *const Tag as usize;
+        if let Some(number) = self.statics.number(address) {
+            return Some(number);
+        }
+        let number = self.cells.add();
+        self.known_cells.push(Known::new(object));
+        if statics::is_static(address) {
+            self.statics.set_number(address, number);
+        } else {
+            object.tag.set(self.stamp(), number);
+        }
+        Some(number)
     }
 
     /// Whether an object that has no stamp of this run may be used in it.
@@ -315,7 +341,9 @@ impl Session {
         }
         if statics::is_static(address) {
             let (start, size) = object.contents;
-            self.statics.save(start, size);
+            if self.statics.number(address).is_none() {
+                self.statics.save(start, size);
+            }
             return true;
         }
         let site = crate::site::describe(site);
@@ -453,7 +481,8 @@ impl Session {
         if !self.is_on_arenas() {
             return 0;
         }
-        self.arenas.iter().flatten().fold(0, |seed, arena| arena.fingerprint(seed))
+        let seed = self.statics.fingerprint(0);
+        self.arenas.iter().flatten().fold(seed, |seed, arena| arena.fingerprint(seed))
     }
 
     /// Keeps the call stack, if it is wanted.
@@ -493,7 +522,8 @@ pub(crate) fn leave_for_good(session: *mut Session, thread: ThreadId) -> ! {
 pub fn is_bound(tag: &Tag) -> bool {
     let (session, _) = context();
     // SAFETY: as in `take`.
-    unsafe { (*session).stamp() == tag.stamp() }
+    let s = unsafe { &*session };
+    s.stamp() == tag.stamp() || s.statics.number(tag as *const Tag as usize).is_some()
 }
 
 /// A fence after a SeqCst store, under models where such a store alone does not order anything.
@@ -503,4 +533,40 @@ pub fn flush_after_store(site: Site) {
     if unsafe { (*session).execution.model().flushes_stores() } {
         fence(Mode::SeqCst, site);
     }
+}
+
+/// Runs a closure whose allocations outlive the execution.
+pub fn outside<R>(f: impl FnOnce() -> R) -> R {
+    if current::get().is_none() {
+        return f();
+    }
+    let arena = arena::enter(std::ptr::null_mut());
+    let before = current::set_outside(true);
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+    current::set_outside(before);
+    arena::enter(arena);
+    result.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+}
+
+/// Whether threads tell by a write that they end. If they do not, asking makes them, and the
+/// exploration starts again.
+pub fn watch_ends() -> bool {
+    let (session, thread) = context();
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    if !s.watches_ends {
+        arena::enter(std::ptr::null_mut());
+        s.watches_ends = true;
+        s.renew = true;
+        s.execution.repeat();
+        leave_for_good(session, thread);
+    }
+    true
+}
+
+/// Whether threads tell by a write that they end.
+pub fn ends_are_watched() -> bool {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    unsafe { (*session).watches_ends }
 }

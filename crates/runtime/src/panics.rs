@@ -3,10 +3,11 @@
 //! The panic hook is process-wide; ours is put before the one that was there, and passes on
 //! everything that does not happen in a thread under test.
 //!
-//! A panic that leaves a destructor while another panic unwinds would end the process. It is
-//! caught in the hook instead: the execution is ended there, with the violation, and the rest of
-//! the check moves to a new OS thread, since this one counts itself as panicking for ever.
+//! A panic that leaves a destructor while another panic unwinds ends the process, in Rust. The hook
+//! ends the execution instead, so that the violation can be told in full; but std's lock on the
+//! hook is held from then on, and the process has to end after the report.
 
+use std::any::Any;
 use std::panic::PanicHookInfo;
 use std::sync::Once;
 
@@ -22,11 +23,18 @@ pub(crate) struct Panic {
     pub(crate) point: Point,
     pub(crate) message: String,
     pub(crate) place: String,
+    /// Whether it has left the thread.
+    pub(crate) escaped: bool,
     /// Whether the program has looked at it, by joining the thread.
     pub(crate) handled: bool,
 }
 
 impl Panic {
+    /// Whether it has left its thread and nobody has looked at it.
+    pub(crate) fn is_unhandled(&self) -> bool {
+        self.escaped && !self.handled
+    }
+
     /// The violation that it is if nobody handles it.
     pub(crate) fn violation(&self) -> Violation {
         let kind = Kind::Panic { message: self.message.clone(), place: self.place.clone() };
@@ -61,7 +69,7 @@ fn is_ours(arena: *mut Arena) -> bool {
     let Some((session, thread)) = current::get() else { return false };
     // SAFETY: we are on the session's OS thread, and the engine, which may have been using it, does
     // not go on if the answer is yes.
-    arena.is_null() && unsafe { !(*session).arena(thread).is_null() }
+    arena.is_null() && !current::is_outside() && unsafe { !(*session).arena(thread).is_null() }
 }
 
 fn record(info: &PanicHookInfo<'_>) {
@@ -78,7 +86,7 @@ fn record(info: &PanicHookInfo<'_>) {
         if let Some(recorder) = &mut session_ref.recorder {
             recorder.panicked(thread);
         }
-        session_ref.panics.push(Panic { point, message, place, handled: false });
+        session_ref.panics.push(Panic { point, message, place, escaped: false, handled: false });
         return;
     }
     let causes: Vec<String> = session_ref
@@ -90,22 +98,48 @@ fn record(info: &PanicHookInfo<'_>) {
     let place = session_ref.panics.last().map_or(place, |panic| panic.place.clone());
     let message = format!("a destructor panicked while another panic unwound: {}", causes.join(", then "));
     session_ref.execution.fail(Violation { kind: Kind::Panic { message, place }, point });
+    session_ref.fatal = true;
     session_ref.worn = true;
     ops::leave_for_good(session, thread);
 }
 
-/// Ends the execution, since its main thread has panicked.
-pub(crate) fn main_panicked() {
+/// Says that a panic has left the calling thread, with its payload.
+pub fn escape(payload: &(dyn Any + Send)) {
     let Some((session, thread)) = current::get() else { return };
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `record`.
-    let session_ref = unsafe { &mut *session };
-    if let Some(first) = session_ref.panics.first() {
-        let violation = first.violation();
-        session_ref.execution.fail(violation);
-        ops::leave_for_good(session, thread);
+    let session = unsafe { &mut *session };
+    let own = session.panics.iter_mut().rev().find(|panic| panic.point.thread == thread);
+    if let Some(panic) = own {
+        panic.escaped = true;
+    } else {
+        // It was carried here from elsewhere, by `resume_unwind`.
+        let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        let message = text.unwrap_or_else(|| String::from("a value that is no text"));
+        let point = Point { thread, index: session.execution.position(thread), site: Site(0) };
+        let place = String::new();
+        session.panics.push(Panic { point, message, place, escaped: true, handled: false });
     }
     arena::enter(arena);
+}
+
+/// Ends the execution, since its main thread has panicked.
+pub(crate) fn main_panicked(payload: &(dyn Any + Send)) {
+    escape(payload);
+    let Some((session, thread)) = current::get() else { return };
+    arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `record`.
+    let session_ref = unsafe { &mut *session };
+    let panics = &session_ref.panics;
+    let own = panics.iter().rev().find(|panic| panic.point.thread == thread);
+    // `join().unwrap()` passes on the panic of another thread, which says more.
+    let passed_on = own.is_some_and(|panic| panic.message.ends_with("Any { .. }"));
+    let cause = panics.iter().rev().find(|panic| passed_on && panic.handled);
+    if let Some(violation) = cause.or(own).map(Panic::violation) {
+        session_ref.execution.fail(violation);
+    }
+    ops::leave_for_good(session, thread);
 }
 
 /// Says that the program has looked at the panic of a thread.

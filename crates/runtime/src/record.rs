@@ -20,6 +20,11 @@ pub struct Label {
 /// Function names and places, innermost first.
 pub type Frames = Vec<(String, Option<Place>)>;
 
+/// A call stack as it is taken on a fiber, whose own stack may be small: addresses, to be resolved
+/// later.
+#[derive(Clone, Debug, Default)]
+pub struct Calls(Vec<usize>);
+
 /// Labels, and call stacks at wanted points.
 #[derive(Debug, Default)]
 pub struct Recorder {
@@ -27,9 +32,9 @@ pub struct Recorder {
     /// The labels.
     pub labels: Vec<Label>,
     /// The stacks at those wanted points that were reached.
-    pub stacks: Vec<(Point, Frames)>,
+    pub stacks: Vec<(Point, Calls)>,
     /// The stack of the first panic.
-    pub panic: Option<(ThreadId, Frames)>,
+    pub panic: Option<(ThreadId, Calls)>,
 }
 
 impl Recorder {
@@ -50,32 +55,50 @@ impl Recorder {
 
     pub(crate) fn note(&mut self, point: Point) {
         if self.wanted.contains(&point) && !self.stacks.iter().any(|(known, _)| *known == point) {
-            self.stacks.push((point, frames()));
+            self.stacks.push((point, Calls::take()));
         }
     }
 
     pub(crate) fn panicked(&mut self, thread: ThreadId) {
         if self.panic.is_none() {
-            self.panic = Some((thread, frames()));
+            self.panic = Some((thread, Calls::take()));
         }
     }
 }
 
-/// The call stack of the caller.
-fn frames() -> Frames {
-    let mut frames = Frames::new();
-    backtrace::trace(|frame| {
-        backtrace::resolve_frame(frame, |symbol| {
-            let name = symbol.name().map_or_else(|| String::from("?"), |name| format!("{name:#}"));
-            let place = symbol.filename().zip(symbol.lineno()).map(|(file, line)| Place {
-                file: file.display().to_string(),
-                line,
-                column: symbol.colno().unwrap_or(1),
-            });
-            frames.push((name, place));
+impl Calls {
+    /// The call stack of the caller.
+    fn take() -> Calls {
+        let mut calls = Vec::with_capacity(64);
+        backtrace::trace(|frame| {
+            calls.push(frame.ip() as usize);
+            calls.len() < 200
         });
-        frames.len() < 200
-    });
+        Calls(calls)
+    }
+
+    /// The functions of the program in the stack.
+    pub fn frames(&self) -> Frames {
+        let mut frames = Frames::new();
+        for &call in &self.0 {
+            // The address is where the call returns to; the call itself is before.
+            backtrace::resolve(call.saturating_sub(1) as *mut std::ffi::c_void, |symbol| {
+                let name = symbol.name().map_or_else(|| String::from("?"), |name| format!("{name:#}"));
+                let place = symbol.filename().zip(symbol.lineno()).map(|(file, line)| Place {
+                    file: file.display().to_string(),
+                    line,
+                    column: symbol.colno().unwrap_or(1),
+                });
+                frames.push((name, place));
+            });
+        }
+        trim(&mut frames);
+        frames
+    }
+}
+
+/// Leaves out what is not the program's.
+fn trim(frames: &mut Frames) {
     // What lies below and above the program: our own calls, and the machinery of panics.
     let outer = frames.iter().position(|(name, _)| name.contains("unpick_runtime::session::work"));
     frames.truncate(outer.unwrap_or(frames.len()));
@@ -85,7 +108,6 @@ fn frames() -> Frames {
     while frames.last().is_some_and(|(name, _)| is_any(name, &ABOVE)) {
         frames.pop();
     }
-    frames
 }
 
 /// Parts of the names of functions that user code calls into.

@@ -105,6 +105,12 @@ pub(crate) struct Session {
     pub(crate) cut_loops: Vec<Site>,
     /// Whether this OS thread can no longer be trusted with panics.
     pub(crate) worn: bool,
+    /// Whether the process must end after the report.
+    pub(crate) fatal: bool,
+    /// Whether the program looks whether threads have ended.
+    pub(crate) watches_ends: bool,
+    /// Whether the exploration must start again, since more has become visible.
+    pub(crate) renew: bool,
     stamp: u64,
     /// Runs so far, of all executions.
     runs: u64,
@@ -138,6 +144,9 @@ impl Session {
             limits,
             cut_loops: Vec::new(),
             worn: false,
+            fatal: false,
+            watches_ends: false,
+            renew: false,
             stamp: 0,
             runs: 0,
             id: crate::tag::new_session(),
@@ -222,17 +231,19 @@ impl Session {
         match outcome {
             Outcome::Complete | Outcome::Blocked(_) => {
                 let graph = self.execution.graph();
-                let unhandled = self.panics.iter().any(|panic| !panic.handled);
-                let violation = if unhandled { self.panics.first().map(Panic::violation) } else { None };
-                let violation = violation.or_else(|| race::in_graph(graph)).or_else(|| match &outcome {
+                let stuck = match &outcome {
                     Outcome::Blocked(waiters) => stuck::judge(graph, waiters),
                     _ => None,
-                });
+                };
+                // In an execution that is given up, somebody might still have looked at a panic.
+                let over = stuck.is_some() || matches!(outcome, Outcome::Complete);
+                let panic = self.panics.iter().find(|panic| over && panic.is_unhandled());
+                let violation = panic.map(Panic::violation).or_else(|| race::in_graph(graph)).or(stuck);
                 violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
             }
             // A part of an execution, run again to be told about: a panic in it was not handled.
             Outcome::Ended => {
-                let panic = self.panics.first().map(Panic::violation);
+                let panic = self.panics.iter().find(|panic| panic.is_unhandled()).map(Panic::violation);
                 panic.map_or(Outcome::Ended, |violation| Outcome::Violated(Box::new(violation)))
             }
             Outcome::Diverged(divergence) => {
@@ -341,8 +352,8 @@ pub(crate) fn work(session: *mut Session, thread: ThreadId, yielder: &Yielder<()
             // SAFETY: as above; the program is not replaced while it runs.
             let program = unsafe { &(*session).program as *const Program };
             // SAFETY: as above.
-            if catch_unwind(AssertUnwindSafe(|| unsafe { (*program)() })).is_err() {
-                crate::panics::main_panicked();
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| unsafe { (*program)() })) {
+                crate::panics::main_panicked(&*payload);
             }
         } else {
             // SAFETY: as above.

@@ -1,18 +1,39 @@
 //! Objects in static memory: their contents are put back after each execution.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
-/// Contents that were there before the execution.
+/// Held by a check from the first time that an execution uses a static with contents in memory
+/// until the execution ends: such statics are shared by all checks of the process.
+static IN_USE: Mutex<()> = Mutex::new(());
+
+/// The statics that an execution has used.
 #[derive(Debug, Default)]
 pub(crate) struct Statics {
+    /// Contents that were there before the execution.
     saved: Vec<(*mut u8, Box<[u8]>)>,
+    held: Option<MutexGuard<'static, ()>>,
+    /// Locations or cells of objects, by address.
+    numbers: Vec<(usize, u32)>,
 }
 
 impl Statics {
+    /// The number of an object in this run.
+    pub(crate) fn number(&self, address: usize) -> Option<u32> {
+        self.numbers.iter().find(|(known, _)| *known == address).map(|&(_, number)| number)
+    }
+
+    /// Gives an object its number in this run.
+    pub(crate) fn set_number(&mut self, address: usize, number: u32) {
+        self.numbers.push((address, number));
+    }
+
     /// Saves the contents of an object at its first use in an execution.
     pub(crate) fn save(&mut self, object: *mut u8, size: usize) {
-        if size == 0 {
+        if size == 0 || self.saved.iter().any(|(known, _)| *known == object) {
             return;
+        }
+        if self.held.is_none() {
+            self.held = Some(IN_USE.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         }
         // SAFETY: the caller passes an object of static storage, of this size, that no other
         // thread is using.
@@ -20,12 +41,22 @@ impl Statics {
         self.saved.push((object, bytes.into()));
     }
 
-    /// Puts all contents back.
+    /// A hash of the contents as they are now.
+    pub(crate) fn fingerprint(&self, seed: u64) -> u64 {
+        self.saved.iter().fold(seed, |seed, (object, bytes)| {
+            // SAFETY: as in `save`.
+            crate::spin::hash(unsafe { std::slice::from_raw_parts(*object, bytes.len()) }, seed)
+        })
+    }
+
+    /// Puts all contents back, and forgets the objects.
     pub(crate) fn restore(&mut self) {
+        self.numbers.clear();
         for (object, bytes) in self.saved.drain(..) {
             // SAFETY: as in `save`; the execution that used the object is over.
             unsafe { object.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         }
+        self.held = None;
     }
 }
 

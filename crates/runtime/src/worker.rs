@@ -15,6 +15,7 @@ use unpick_core::op::Site;
 use unpick_core::stats::Stats;
 use unpick_core::violation::{Point, Violation};
 
+use crate::fiber::Fiber;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::session::{self, Limits, Program, Session};
@@ -60,6 +61,8 @@ pub struct Explored {
     pub cut_loops: Vec<Site>,
     /// Whether threads had memory of their own.
     pub on_arenas: bool,
+    /// Whether the process must end after the report: a destructor panicked during a panic.
+    pub fatal: bool,
     /// What was recorded, if that was asked for.
     pub recorder: Option<Recorder>,
     /// Types of the objects behind locations, and behind plain cells.
@@ -143,6 +146,7 @@ fn conclude(mut session: Box<Session>, state: &State, ending: Ending) -> Explore
         cut: state.cut,
         cut_loops: std::mem::take(&mut session.cut_loops),
         on_arenas: session.is_on_arenas(),
+        fatal: session.fatal,
         recorder: session.recorder.take(),
         kinds,
         execution: session.restart((state.task.fresh)()),
@@ -187,9 +191,16 @@ fn work(session: &mut Box<Session>, state: &mut State) -> Pause {
     pause
 }
 
+/// Makes sure that the buffer in which a test harness captures output is born on the system heap.
+#[allow(clippy::print_stderr, reason = "a carriage return is the least that can be printed")]
+fn open_capture() {
+    eprint!("\r");
+}
+
 fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
     if !state.warm {
         state.warm = true;
+        open_capture();
         if let Some(pause) = warm_up(session, state) {
             return pause;
         }
@@ -204,6 +215,10 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             return Pause::Failed(error);
         }
         if matches!(outcome, Outcome::Again) {
+            if std::mem::take(&mut session.renew) {
+                session.restart((state.task.fresh)());
+                session.use_arenas(session.is_on_arenas());
+            }
             if session.worn {
                 return wear(session);
             }
@@ -243,7 +258,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
 
 fn wear(session: &mut Session) -> Pause {
     session.worn = false;
-    session.release();
+    session.fibers.iter_mut().for_each(Fiber::abandon);
     Pause::Worn
 }
 
@@ -255,6 +270,7 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
         return Some(Pause::Failed(error));
     }
     let worn = session.worn;
+    session.renew = false;
     session.restart((state.task.fresh)());
     session.spins = Default::default();
     session.use_arenas(arenas_work());

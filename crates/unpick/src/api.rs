@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use unpick_check::{Config, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, registry};
 use unpick_core::execution::Execution;
+use unpick_core::trace::Finding;
 use unpick_report::{Progress, TextOptions};
 use unpick_runtime::worker::{Budget, Ending, Explored, Task};
 use unpick_runtime::{Limits, Program, Pulse, ops, site, worker};
@@ -204,9 +205,25 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
         Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
         Ending::Violated(violation) => {
             let (finding, saved) = telling::tell(config, program, violation, &explored)?;
+            if explored.fatal {
+                end_process(&finding);
+            }
             Verdict::Violated(Box::new(unpick_check::Violated::new(finding, summary, saved)))
         }
     })
+}
+
+/// Tells a violation that the process cannot survive.
+pub(crate) fn end_process(finding: &Finding) -> ! {
+    let options = TextOptions { width: width(), ..TextOptions::default() };
+    let report = unpick_report::text(finding, &options);
+    let text = format!(
+        "\nunpick found a violation\n\n{report}\na destructor that panics during a panic ends a Rust process, \
+         so this one ends here\n"
+    );
+    // Nothing can be done about a closed standard error.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    std::process::exit(101)
 }
 
 /// What a verdict rests on.
@@ -310,4 +327,26 @@ pub fn choose(bound: usize) -> usize {
 #[track_caller]
 pub fn label(text: impl std::fmt::Display) {
     ops::label(&|| text.to_string(), here!());
+}
+
+/// Runs a closure whose allocations outlive the execution.
+///
+/// Memory that the checked closure allocates belongs to one execution, and the next one takes it
+/// over. What is to be kept, such as outcomes collected in a set that was captured, is put there
+/// inside this call. Outside a check it just runs the closure.
+///
+/// ```
+/// use std::collections::BTreeSet;
+/// use std::sync::{Arc, Mutex};
+///
+/// let seen = Arc::new(Mutex::new(BTreeSet::new()));
+/// let theirs = Arc::clone(&seen);
+/// unpick::check(move || {
+///     let number = unpick::choose(3);
+///     unpick::outside(|| theirs.lock().unwrap().insert(number));
+/// });
+/// assert_eq!(seen.lock().unwrap().len(), 3);
+/// ```
+pub fn outside<R>(f: impl FnOnce() -> R) -> R {
+    ops::outside(f)
 }

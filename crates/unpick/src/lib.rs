@@ -31,7 +31,8 @@
 //! - A loop that only reads and comes back to the same state is a loop that waits. It needs no
 //!   annotation. A loop with a counter runs until it ends, or is cut at a limit that the verdict
 //!   names.
-//! - Memory that a checked thread allocates is not used again within an execution.
+//! - Memory that a checked thread allocates is not used again within an execution, and belongs to
+//!   the next execution after it. What is to be kept is allocated inside [`outside`].
 
 mod api;
 pub mod cell;
@@ -41,7 +42,7 @@ pub mod sync;
 mod telling;
 pub mod thread;
 
-pub use api::{Check, assume, await_until, check, choose, label};
+pub use api::{Check, assume, await_until, check, choose, label, outside};
 pub use unpick_check::{Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated};
 pub use unpick_core::trace;
 pub use unpick_report as report;

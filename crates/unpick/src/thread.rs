@@ -10,6 +10,7 @@ use unpick_core::op::ThreadId;
 use unpick_runtime::{ops, panics};
 
 use crate::here;
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// What a thread leaves behind: its result, or the value it panicked with.
 pub type Result<T> = std::thread::Result<T>;
@@ -18,7 +19,8 @@ pub type Result<T> = std::thread::Result<T>;
 /// atomics.
 struct Packet<T> {
     result: UnsafeCell<Option<Result<T>>>,
-    ended: Cell<bool>,
+    /// Written when the thread ends, if anybody looks.
+    ended: AtomicBool,
 }
 
 impl<T> Packet<T> {
@@ -29,9 +31,15 @@ impl<T> Packet<T> {
         unsafe {
             let place = Rc::get_mut(&mut packet).unwrap_unchecked().as_mut_ptr();
             (&raw mut (*place).result).write(UnsafeCell::new(None));
-            (&raw mut (*place).ended).write(Cell::new(false));
+            (&raw mut (*place).ended).write(AtomicBool::new(false));
             packet.assume_init()
         }
+    }
+
+    /// Whether the thread has ended, as far as the caller can know.
+    #[track_caller]
+    fn has_ended(&self) -> bool {
+        ops::watch_ends() && self.ended.load(Ordering::Acquire)
     }
 }
 
@@ -68,9 +76,10 @@ impl<T> JoinHandle<T> {
     }
 
     /// Whether the thread has ended.
+    #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
-            Inner::Checked { packet, .. } => packet.ended.get(),
+            Inner::Checked { packet, .. } => packet.has_ended(),
             Inner::Outside(handle) => handle.is_finished(),
         }
     }
@@ -116,9 +125,14 @@ where
     let theirs = Rc::clone(&packet);
     let job: Box<dyn FnOnce() + 'a> = Box::new(move || {
         let result = catch_unwind(AssertUnwindSafe(f));
+        if let Err(payload) = &result {
+            panics::escape(&**payload);
+        }
         // SAFETY: nobody reads the packet before the thread has ended.
         unsafe { *theirs.result.get() = Some(result) };
-        theirs.ended.set(true);
+        if ops::ends_are_watched() {
+            theirs.ended.store(true, Ordering::Release);
+        }
     });
     // SAFETY: for `spawn` the closure is 'static; for `scope` the thread is joined before anything
     // that the closure borrows goes away.
@@ -185,9 +199,10 @@ impl<T> ScopedJoinHandle<'_, T> {
     }
 
     /// Whether the thread has ended.
+    #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
-            ScopedInner::Checked { packet, .. } => packet.ended.get(),
+            ScopedInner::Checked { packet, .. } => packet.has_ended(),
             ScopedInner::Outside(handle) => handle.is_finished(),
         }
     }
@@ -252,7 +267,11 @@ where
         next += 1;
         if !joined.0.get() {
             ops::join(thread, site);
-            panicked |= joined.1.get();
+            if joined.1.get() {
+                // The panic goes on in this thread.
+                panics::handle(thread);
+                panicked = true;
+            }
         }
     }
     match result {

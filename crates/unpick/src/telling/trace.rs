@@ -403,14 +403,14 @@ impl<'a> Told<'a> {
                 };
                 Stack {
                     title: format!("{what} of {}", site::thread_name(point.thread)),
-                    frames: frames.clone(),
+                    frames: frames.frames(),
                 }
             })
             .collect();
         if let (Kind::Panic { .. }, Some((thread, frames))) = (&self.violation.kind, &recorder.panic) {
             stacks.push(Stack {
                 title: format!("panic of {}", site::thread_name(*thread)),
-                frames: frames.clone(),
+                frames: frames.frames(),
             });
         }
         stacks
