@@ -6,9 +6,11 @@ use std::process::{Command, Stdio};
 
 use crate::Problem;
 
-/// The folder of the workspace.
+/// The folder of the workspace: of the one that cargo runs this in, as checkouts may share a target
+/// folder.
 pub(crate) fn root() -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let own = Path::new(&own);
     own.parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 

@@ -21,7 +21,7 @@ impl Test {
                 return Err(format!("there is no `{program}`; on Debian, `apt-get install` {package}"));
             }
         }
-        run(&mut cargo(["test", "--workspace"]))?;
+        run(&mut cargo(["test", "--workspace", "--no-fail-fast"]))?;
         if self.long {
             run(&mut cargo(["fmt", "--all", "--check"]))?;
             run(&mut cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;

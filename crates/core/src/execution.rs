@@ -99,6 +99,8 @@ pub struct Execution {
     children: Vec<Vec<ThreadId>>,
     known_threads: u32,
     number: u64,
+    spare_waiters: Vec<Waiter>,
+    for_locks: Vec<LockWaiter>,
     stop: Option<Outcome>,
     stats: Stats,
     max_events: usize,
@@ -123,6 +125,8 @@ impl Execution {
             children: vec![Vec::new()],
             known_threads: 1,
             number: 0,
+            spare_waiters: Vec::new(),
+            for_locks: Vec::new(),
             stop: None,
             stats: Stats::default(),
             max_events,
@@ -327,24 +331,30 @@ impl Execution {
         if self.blocked.is_empty() {
             return Outcome::Complete;
         }
-        let waiters: Vec<Waiter> = self
-            .blocked
-            .iter()
-            .filter_map(|t| self.rests[t.index()].blocked)
-            .map(|w| self.refresh(w))
-            .collect();
-        let for_locks: Vec<LockWaiter> = waiters
-            .iter()
-            .filter_map(|w| match w.wait {
-                Wait::Lock { addr, .. } => {
-                    Some(LockWaiter { thread: w.point.thread, addr, site: w.point.site })
-                }
-                _ => None,
-            })
-            .collect();
+        let mut waiters = std::mem::take(&mut self.spare_waiters);
+        let mut for_locks = std::mem::take(&mut self.for_locks);
+        waiters.clear();
+        for_locks.clear();
+        for thread in self.blocked.iter() {
+            let Some(waiter) = self.rests[thread.index()].blocked.map(|waiter| self.refresh(waiter)) else {
+                continue;
+            };
+            if let Wait::Lock { addr, .. } = waiter.wait {
+                for_locks.push(LockWaiter { thread, addr, site: waiter.point.site });
+            }
+            waiters.push(waiter);
+        }
         let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
         self.strategy.stuck(scene, &for_locks);
+        self.for_locks = for_locks;
         Outcome::Blocked(waiters)
+    }
+
+    /// Takes back what an outcome holds, to be used again.
+    pub fn recycle(&mut self, outcome: Outcome) {
+        if let Outcome::Blocked(waiters) = outcome {
+            self.spare_waiters = waiters;
+        }
     }
 
     /// Counts how a run ended.

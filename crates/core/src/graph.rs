@@ -62,7 +62,9 @@ pub struct Location {
 pub struct Graph {
     threads: Vec<Thread>,
     order: Vec<EventId>,
+    /// The first `used` are locations; the others are kept for their buffers.
     locations: Vec<Location>,
+    used: usize,
     clocks: Clocks,
     fixed: Vec<u32>,
     synchronisation: Synchronisation,
@@ -79,6 +81,7 @@ impl Graph {
             threads: vec![Thread::default()],
             order: Vec::new(),
             locations: Vec::new(),
+            used: 0,
             clocks: Clocks::new(),
             fixed: vec![0; crate::clock::LANES],
             synchronisation,
@@ -178,7 +181,7 @@ impl Graph {
     /// Number of locations.
     #[inline(always)]
     pub fn location_count(&self) -> usize {
-        self.locations.len()
+        self.used
     }
 
     /// A location.
@@ -201,8 +204,12 @@ impl Graph {
 
     /// A new location with its initial value.
     pub fn add_location(&mut self, init: Value) -> Addr {
-        self.locations.push(Location { init, ..Location::default() });
-        Addr(self.locations.len() as u32 - 1)
+        if self.used == self.locations.len() {
+            self.locations.push(Location::default());
+        }
+        self.locations[self.used].init = init;
+        self.used += 1;
+        Addr(self.used as u32 - 1)
     }
 
     /// Sets the initial value again, as the program made it in this run.
@@ -214,8 +221,9 @@ impl Graph {
     /// Forgets trailing locations that no event uses.
     #[inline(always)]
     pub fn trim_locations(&mut self) {
-        while self.locations.last().is_some_and(|l| l.writes.is_empty() && l.reads.is_empty()) {
-            self.locations.pop();
+        let is_idle = |location: &Location| location.writes.is_empty() && location.reads.is_empty();
+        while self.used > 0 && is_idle(&self.locations[self.used - 1]) {
+            self.used -= 1;
         }
     }
 

@@ -16,7 +16,6 @@ thread_local! {
 
 static OLD: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
-const ALTERNATE: usize = 64 * 1024;
 
 /// Installs the handlers; once.
 pub(crate) fn install() {
@@ -38,28 +37,15 @@ pub(crate) fn install() {
     });
 }
 
-/// Gives this OS thread a stack for the handler, and says whose fibers it runs.
+/// Says whose fibers this OS thread runs. The handler runs on the alternate stack that std gives
+/// every thread.
 pub(crate) fn prepare_thread(session: *const Session) {
     SESSION.set(session);
-    let stack = Box::leak(vec![0u8; ALTERNATE].into_boxed_slice());
-    let stack = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: ALTERNATE };
-    // SAFETY: the memory is leaked until `leave_thread` takes it back.
-    unsafe { libc::sigaltstack(&stack, std::ptr::null_mut()) };
 }
 
-/// Takes back what `prepare_thread` gave.
+/// Says that this OS thread runs no fibers any more.
 pub(crate) fn leave_thread() {
     SESSION.set(std::ptr::null());
-    let off = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
-    // SAFETY: zeroed is a valid value to be overwritten; the old stack is the one of
-    // `prepare_thread`, which nothing uses once it is disabled.
-    unsafe {
-        let mut old: libc::stack_t = std::mem::zeroed();
-        if libc::sigaltstack(&off, &mut old) == 0 && old.ss_size == ALTERNATE {
-            let bytes = std::slice::from_raw_parts_mut(old.ss_sp.cast::<u8>(), ALTERNATE);
-            drop(Box::from_raw(bytes as *mut [u8]));
-        }
-    }
 }
 
 unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {

@@ -232,8 +232,11 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         if let Outcome::Cut(point) = outcome {
             state.cut.get_or_insert(point);
         }
-        if let (Outcome::Violated(violation), false) = (outcome, goes_on) {
-            return Pause::Over(Ending::Violated(*violation));
+        match outcome {
+            Outcome::Violated(violation) if !goes_on => {
+                return Pause::Over(Ending::Violated(*violation));
+            }
+            outcome => session.execution.recycle(outcome),
         }
         if state.task.recorder.is_some() || session.recorder.is_some() || !session.execution.advance() {
             return Pause::Over(Ending::Exhausted);

@@ -185,8 +185,7 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
     registry::execution(config)?;
     let settings = config.clone();
     let fresh = Box::new(move || registry::execution(&settings).expect("the settings were good before"));
-    let shown = config.progress.unwrap_or_else(|| std::io::stderr().is_terminal());
-    let mut meter = Meter { shown, model: config.model.clone(), drawn: false };
+    let mut meter = Meter { shown: config.progress, model: config.model.clone(), drawn: false };
     let explored =
         worker::explore(task(config, program, fresh), &mut |pulse, elapsed| meter.show(pulse, elapsed));
     meter.clear();
@@ -244,14 +243,16 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
 
 /// A line on the terminal that shows how far a check is.
 struct Meter {
-    shown: bool,
+    /// Whether to show it; unless said, on a terminal.
+    shown: Option<bool>,
     model: String,
     drawn: bool,
 }
 
 impl Meter {
     fn show(&mut self, pulse: &Pulse, elapsed: Duration) {
-        if !self.shown || elapsed < Duration::from_secs(1) {
+        let long = elapsed >= Duration::from_secs(1);
+        if !long || !*self.shown.get_or_insert_with(|| std::io::stderr().is_terminal()) {
             return;
         }
         let (executions, blocked) = pulse.executions();

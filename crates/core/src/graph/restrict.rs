@@ -35,8 +35,15 @@ impl Graph {
                 target.order.push(id);
             }
         }
-        target.locations.resize_with(self.locations.len(), Default::default);
-        for (old, new) in self.locations.iter().zip(&mut target.locations) {
+        if target.locations.len() < self.used {
+            target.locations.resize_with(self.used, Default::default);
+        }
+        for spare in target.locations.iter_mut().skip(self.used).take(target.used.saturating_sub(self.used)) {
+            spare.writes.clear();
+            spare.reads.clear();
+        }
+        target.used = self.used;
+        for (old, new) in self.locations[..self.used].iter().zip(&mut target.locations) {
             new.init = old.init;
             new.writes.clear();
             new.writes.extend(old.writes.iter().copied().filter(|&w| kept(w)));

@@ -1,0 +1,219 @@
+//! Threads and scopes.
+
+use std::sync::Arc;
+
+use unpick::sync::Mutex;
+use unpick::sync::atomic::AtomicUsize;
+use unpick::sync::atomic::Ordering::*;
+use unpick::{Check, thread};
+
+use crate::support::*;
+
+#[test]
+fn a_scope_borrows_and_returns() {
+    let (executions, _) = holds(|| {
+        let mut numbers = vec![1, 2, 3];
+        let total = AtomicUsize::new(0);
+        let lengths = thread::scope(|scope| {
+            let a = scope.spawn(|| {
+                total.fetch_add(numbers[0], Relaxed);
+                numbers.len()
+            });
+            let b = scope.spawn(|| {
+                total.fetch_add(numbers[1], Relaxed);
+                numbers.len()
+            });
+            a.join().unwrap() + b.join().unwrap()
+        });
+        assert_eq!(lengths, 6);
+        numbers.push(4);
+        assert_eq!(total.into_inner(), 3);
+    });
+    assert_eq!(executions, 2);
+}
+
+#[test]
+fn a_scope_waits_for_threads_that_are_not_joined() {
+    holds(|| {
+        let count = AtomicUsize::new(0);
+        let mut plain = 0;
+        thread::scope(|scope| {
+            scope.spawn(|| count.fetch_add(1, Relaxed));
+            scope.spawn(|| plain += 1);
+        });
+        assert_eq!((count.load(Relaxed), plain), (1, 1));
+    });
+}
+
+#[test]
+fn scopes_nest() {
+    let (executions, _) = holds(|| {
+        let count = AtomicUsize::new(0);
+        thread::scope(|outer| {
+            outer.spawn(|| {
+                thread::scope(|inner| {
+                    inner.spawn(|| count.fetch_add(1, Relaxed));
+                    inner.spawn(|| count.fetch_add(1, Relaxed));
+                });
+                assert!(count.load(Relaxed) >= 2);
+            });
+        });
+        assert_eq!(count.load(Relaxed), 2);
+    });
+    assert_eq!(executions, 2);
+}
+
+#[test]
+fn threads_of_a_scope_spawn_more() {
+    holds(|| {
+        let count = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                scope.spawn(|| count.fetch_add(1, Relaxed));
+                count.fetch_add(1, Relaxed);
+            });
+        });
+        assert_eq!(count.load(Relaxed), 2);
+    });
+}
+
+#[test]
+fn results_come_back() {
+    holds(|| {
+        let t = thread::spawn(|| vec![String::from("a"), String::from("b")]);
+        assert_eq!(t.join().unwrap().concat(), "ab");
+        let nested = thread::spawn(|| thread::spawn(|| 7).join().unwrap() + 1);
+        assert_eq!(nested.join().unwrap(), 8);
+        let handle = thread::spawn(|| thread::spawn(|| 9));
+        assert_eq!(handle.join().unwrap().join().unwrap(), 9);
+    });
+}
+
+#[test]
+fn a_join_synchronises() {
+    holds(|| {
+        let x = Arc::new(AtomicUsize::new(0));
+        let y = x.clone();
+        thread::spawn(move || y.store(1, Relaxed)).join().unwrap();
+        assert_eq!(x.load(Relaxed), 1);
+        x.store(2, Relaxed);
+        let y = x.clone();
+        thread::spawn(move || assert_eq!(y.load(Relaxed), 2)).join().unwrap();
+    });
+}
+
+#[test]
+fn a_handle_is_joined_by_another_thread() {
+    holds(|| {
+        let x = Arc::new(AtomicUsize::new(0));
+        let y = x.clone();
+        let first = thread::spawn(move || y.store(1, Relaxed));
+        let y = x.clone();
+        let second = thread::spawn(move || {
+            first.join().unwrap();
+            assert_eq!(y.load(Relaxed), 1);
+        });
+        second.join().unwrap();
+        assert_eq!(x.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn a_thread_that_ended_is_finished() {
+    holds(|| {
+        let x = Arc::new(AtomicUsize::new(0));
+        let y = x.clone();
+        let t = thread::spawn(move || y.store(1, Relaxed));
+        x.load(Relaxed);
+        let u = thread::spawn(move || {
+            t.join().unwrap();
+        });
+        u.join().unwrap();
+        let v = thread::spawn(|| ());
+        let _ = format!("{v:?}");
+        v.join().unwrap();
+    });
+}
+
+#[test]
+fn threads_are_spawned_in_a_loop_that_depends_on_values() {
+    let (seen, _) = outcomes_in(&Check::new(), || {
+        let x = Arc::new(AtomicUsize::new(0));
+        let y = x.clone();
+        let t = thread::spawn(move || y.store(2, Relaxed));
+        let threads: Vec<_> = (0..x.load(Relaxed))
+            .map(|_| {
+                let x = x.clone();
+                thread::spawn(move || x.fetch_add(1, Relaxed))
+            })
+            .collect();
+        threads.into_iter().for_each(|t| drop(t.join()));
+        t.join().unwrap();
+        x.load(Relaxed) as u64
+    });
+    assert_eq!(seen, [2, 4].into_iter().collect());
+}
+
+#[test]
+fn a_lock_is_tried() {
+    let (seen, verdict) = outcomes_in(&Check::new(), || {
+        let mutex = Arc::new(Mutex::new(0));
+        let theirs = mutex.clone();
+        let t = thread::spawn(move || *theirs.lock().unwrap() += 1);
+        let tried = match mutex.try_lock() {
+            Ok(n) => *n,
+            Err(_) => 9,
+        };
+        t.join().unwrap();
+        tried as u64
+    });
+    assert_eq!(seen, [0, 1, 9].into_iter().collect());
+    assert_eq!(counts(&verdict), (3, 0));
+}
+
+/// Whether the scope's thread was joined already depends on who is first.
+#[test]
+fn a_scoped_handle_is_joined_by_another_thread() {
+    let (executions, _) = holds(|| {
+        let x = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            let first = scope.spawn(|| x.fetch_add(1, Relaxed));
+            scope.spawn(|| {
+                x.fetch_add(1, Relaxed);
+                first.join().unwrap();
+            });
+            x.fetch_add(1, Relaxed);
+        });
+        assert_eq!(x.load(Relaxed), 3);
+    });
+    assert_eq!(executions, 6);
+}
+
+/// Whoever drops the last reference runs the destructor, which does something visible.
+#[test]
+fn the_last_owner_of_an_arc_drops_its_contents() {
+    struct Noisy(Arc<AtomicUsize>);
+    impl Drop for Noisy {
+        fn drop(&mut self) {
+            self.0.fetch_add(10, Relaxed);
+        }
+    }
+    let (seen, verdict) = outcomes_in(&Check::new(), || {
+        let log = Arc::new(AtomicUsize::new(0));
+        let noisy = Arc::new(Noisy(log.clone()));
+        let (mine, theirs) = (noisy.clone(), noisy);
+        let theirs_too = log.clone();
+        let t = thread::spawn(move || {
+            theirs.0.fetch_add(1, Relaxed);
+            drop(theirs);
+            theirs_too.load(Relaxed)
+        });
+        mine.0.fetch_add(1, Relaxed);
+        drop(mine);
+        let seen = log.load(Relaxed);
+        assert!(t.join().unwrap() > 0);
+        seen as u64
+    });
+    // The spawned thread may be the last, or main may.
+    assert_eq!(seen, [1, 2, 11, 12].into_iter().filter(|&n| n != 11).collect(), "{verdict}");
+}
