@@ -31,7 +31,7 @@ pub enum Error {
         /// Why.
         problem: String,
     },
-    /// An object that is shared between executions was used inside one.
+    /// An object that executions share was used inside one.
     Outside {
         /// What kind of object.
         object: String,
@@ -74,8 +74,8 @@ impl fmt::Display for Error {
             Error::Token { problem } => write!(f, "the schedule cannot be replayed: {problem}"),
             Error::Outside { object, site } => write!(
                 f,
-                "the `{object}` used at {site} was created outside the checked closure, and an earlier execution \
-                 has used it; create it inside the closure, or make it a `static`"
+                "the `{object}` used at {site} was created outside the checked closure, so all executions share \
+                 it; create it inside the closure, or make it a `static`"
             ),
             Error::Hang { thread, site, seconds } => write!(
                 f,

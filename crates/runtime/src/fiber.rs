@@ -76,6 +76,8 @@ pub(crate) struct Fiber {
     yielder: *const Yielder<(), ()>,
     /// Where the part of the stack that belongs to the program begins.
     base: usize,
+    /// Top of the stack.
+    top: usize,
     /// Bottom of the stack, where the guard page begins.
     limit: usize,
     /// Whether the thread is in the middle of its work.
@@ -91,7 +93,8 @@ impl Fiber {
         };
         let (base, limit) = (stack.base().get(), stack.limit().get());
         let yielder = std::ptr::null();
-        let mut fiber = Fiber { routine: None, thread, session, yielder, base, limit, busy: false };
+        let mut fiber =
+            Fiber { routine: None, thread, session, yielder, base, top: base, limit, busy: false };
         fiber.start(stack);
         Ok(fiber)
     }
@@ -121,6 +124,11 @@ impl Fiber {
     /// Says where the part of the stack that belongs to the program begins.
     pub(crate) fn set_base(&mut self, base: usize) {
         self.base = base;
+    }
+
+    /// Whether the address is on the stack.
+    pub(crate) fn contains(&self, address: usize) -> bool {
+        (self.limit..self.top).contains(&address)
     }
 
     /// Whether the address is in the guard page or just below the stack.

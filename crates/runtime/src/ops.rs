@@ -336,7 +336,7 @@ impl Session {
     /// Whether an object that has no stamp of this run may be used in it.
     fn admit(&mut self, object: &Object<'_>, site: Site) -> bool {
         let address = object.tag as *const Tag as usize;
-        if object.tag.stamp() == 0 && (arena::is_ours(address) || !statics::is_static(address)) {
+        if arena::is_ours(address) || self.fibers.iter().any(|fiber| fiber.contains(address)) {
             return true;
         }
         if statics::is_static(address) {
@@ -344,6 +344,9 @@ impl Session {
             if self.statics.number(address).is_none() {
                 self.statics.save(start, size);
             }
+            return true;
+        }
+        if !self.is_on_arenas() && object.tag.stamp() == 0 {
             return true;
         }
         let site = crate::site::describe(site);

@@ -134,7 +134,9 @@ pub(crate) fn main_panicked(payload: &(dyn Any + Send)) {
     let panics = &session_ref.panics;
     let own = panics.iter().rev().find(|panic| panic.point.thread == thread);
     // `join().unwrap()` passes on the panic of another thread, which says more.
-    let passed_on = own.is_some_and(|panic| panic.message.ends_with("Any { .. }"));
+    let passed_on = own.is_some_and(|panic| {
+        panic.message.ends_with("Any { .. }") || panic.message == "a scoped thread panicked"
+    });
     let cause = panics.iter().rev().find(|panic| passed_on && panic.handled);
     if let Some(violation) = cause.or(own).map(Panic::violation) {
         session_ref.execution.fail(violation);

@@ -189,7 +189,10 @@ impl Session {
     fn begin(&mut self) {
         self.execution.begin();
         self.runs += 1;
-        self.stamp = crate::tag::stamp(self.id, self.runs);
+        // Memory of our own is made anew in each run, tags included, so one stamp will do; and the
+        // state of a loop, which may have objects on its stack, is the same in every run.
+        let run = if self.on_arenas { crate::tag::EVERY_RUN } else { self.runs };
+        self.stamp = crate::tag::stamp(self.id, run);
         self.cells.clear();
         self.known_cells.clear();
         self.known.resize(self.execution.graph().location_count(), Known::NONE);

@@ -2,8 +2,8 @@
 //!
 //! Constructors are `const` and cannot register anything, and objects move. So each object
 //! carries a tag, empty at first, that is stamped when the object is used: by replay with the
-//! recorded location, otherwise with a new one. A stamp is of one run of one session; a tag of
-//! another run counts as empty, and tells that the object has outlived a run.
+//! recorded location, otherwise with a new one. A stamp is of one session, and where objects may
+//! outlive a run, of one run; a tag with another stamp counts as empty.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -16,6 +16,9 @@ pub struct Tag {
 }
 
 const RUN_BITS: u32 = 40;
+
+/// In place of a run's number, where objects do not outlive a run.
+pub(crate) const EVERY_RUN: u64 = (1 << RUN_BITS) - 1;
 
 static SESSIONS: AtomicU64 = AtomicU64::new(1);
 static GOING_ON: Mutex<Vec<u64>> = Mutex::new(Vec::new());
@@ -34,7 +37,7 @@ pub(crate) fn end_session(id: u64) {
 
 /// The stamp of a run.
 pub(crate) fn stamp(session: u64, run: u64) -> u64 {
-    session << RUN_BITS | (run & ((1 << RUN_BITS) - 1))
+    session << RUN_BITS | (run & EVERY_RUN)
 }
 
 /// The session that a stamp is of.

@@ -12,6 +12,7 @@ mod host;
 mod locks;
 mod outside;
 mod panics;
+mod pending;
 mod statics;
 mod support;
 mod threads;
