@@ -44,8 +44,6 @@ struct Thread {
     release_fences: Vec<u32>,
     /// Positions of events that are sequentially consistent, or were when added.
     seqcst: Vec<u32>,
-    /// What a front-end noted about events; events past the end have no note.
-    notes: Vec<u64>,
 }
 
 /// A location: its initial value, its writes in coherence order, its reads in order of stamps.
@@ -155,21 +153,6 @@ impl Graph {
     #[inline(always)]
     pub fn thread(&self, thread: ThreadId) -> &[Event] {
         self.threads.get(thread.index()).map_or(&[], |t| &t.events)
-    }
-
-    /// What a front-end noted about the event; 0 if nothing. Notes go where events go.
-    #[inline(always)]
-    pub fn note(&self, id: EventId) -> u64 {
-        self.threads[id.thread.index()].notes.get(id.index as usize).copied().unwrap_or(0)
-    }
-
-    /// Notes something about an event.
-    pub fn set_note(&mut self, id: EventId, note: u64) {
-        let notes = &mut self.threads[id.thread.index()].notes;
-        if notes.len() <= id.index as usize {
-            notes.resize(id.index as usize + 1, 0);
-        }
-        notes[id.index as usize] = note;
     }
 
     /// The events in order of insertion.
@@ -616,7 +599,6 @@ impl Graph {
             let thread = &mut self.threads[id.thread.index()];
             let Some(event) = thread.events.pop() else { return };
             debug_assert_eq!(thread.events.len(), id.index as usize);
-            thread.notes.truncate(id.index as usize);
             if thread.seqcst.last() == Some(&id.index) {
                 thread.seqcst.pop();
                 self.seqcst -= 1;

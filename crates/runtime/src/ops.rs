@@ -89,7 +89,6 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
         if let Some(value) = s.execution.op(thread, op) {
             if fresh {
                 s.pulse.at(op.site);
-                s.keep_state(thread);
                 s.check_published(thread, op);
                 if s.execution.is_stopped() {
                     leave_for_good(session, thread);
@@ -396,20 +395,10 @@ impl Session {
     /// Notes the state of a thread before a recorded event at a suspect place.
     #[inline(always)]
     fn note_state(&mut self, thread: ThreadId, op: &Op, stack: usize) {
-        let id = EventId { thread, index: self.execution.position(thread) };
-        if !self.spins.is_noted(self.execution.graph().note(id)) {
-            let suspect = self.spins.is_suspect(op.site);
-            let note = if suspect { self.state(thread, stack) } else { self.spins.unsuspicious() };
-            self.execution.graph_mut().set_note(id, note);
-        }
-    }
-
-    /// Notes the state in which a thread was before the read that it has just taken.
-    #[inline(always)]
-    fn keep_state(&mut self, thread: ThreadId) {
-        if let Some(state) = self.spins.before.take() {
-            let id = EventId { thread, index: self.execution.position(thread) - 1 };
-            self.execution.graph_mut().set_note(id, state);
+        let at = self.execution.position(thread);
+        if self.spins.matters(self.execution.graph(), thread, at) && self.spins.is_suspect(op.site) {
+            let state = self.state(thread, stack);
+            self.spins.visit(thread, op.site, state, at);
         }
     }
 
@@ -418,8 +407,9 @@ impl Session {
     fn revisit(&mut self, thread: ThreadId, op: &Op, stack: usize) -> Watch {
         let at = self.execution.position(thread);
         let state = self.state(thread, stack);
-        self.spins.before = Some(state);
-        if let Some(from) = self.spins.back(self.execution.graph(), thread, op.site, state) {
+        let from = self.spins.back(self.execution.graph(), thread, op.site, state);
+        self.spins.visit(thread, op.site, state, at);
+        if let Some(from) = from {
             let memory = self.memory();
             let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory };
             self.spins.ghost = Some(ghost);

@@ -32,9 +32,13 @@ pub(crate) struct Ghost {
     pub(crate) memory: u64,
 }
 
-/// Marks a note of the graph as the hash of a state; other notes say that the place of the event
-/// was not suspect when there were so many suspects.
-const STATE: u64 = 1 << 63;
+/// A state that a thread was in, before its event `at`.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    site: Site,
+    state: u64,
+    at: u32,
+}
 
 /// What is known about the loops of a program.
 #[derive(Debug, Default)]
@@ -42,8 +46,11 @@ pub(crate) struct Spins {
     suspects: Vec<Site>,
     /// States that came back although the thread had changed something.
     refuted: Vec<(Site, u64)>,
-    /// The state before the read that is being taken.
-    pub(crate) before: Option<u64>,
+    /// The states of each thread in this run. They are compared within a run only: parts of a stack
+    /// that nobody has written yet hold what an earlier run left there.
+    visits: Vec<Vec<Visit>>,
+    /// For each thread, from where on its recorded events change nothing; found when needed.
+    idle_from: Vec<Option<u32>>,
     pub(crate) ghost: Option<Ghost>,
 }
 
@@ -51,7 +58,33 @@ impl Spins {
     /// Forgets what belongs to the last run.
     pub(crate) fn begin(&mut self) {
         self.ghost = None;
-        self.before = None;
+        self.visits.iter_mut().for_each(Vec::clear);
+        self.idle_from.fill(None);
+    }
+
+    /// Whether the state before the thread's event `at` can ever come back: nothing that is
+    /// recorded after it changes anything.
+    pub(crate) fn matters(&mut self, graph: &Graph, thread: ThreadId, at: u32) -> bool {
+        if thread.index() >= self.idle_from.len() {
+            self.idle_from.resize(thread.index() + 1, None);
+        }
+        let idle_from = self.idle_from[thread.index()].get_or_insert_with(|| {
+            let recorded = graph.thread_len(thread) as u32;
+            let busy = (0..recorded).rev().find(|&index| !is_idle(graph, EventId { thread, index }));
+            busy.map_or(0, |index| index + 1)
+        });
+        at >= *idle_from
+    }
+
+    /// Notes the state of a thread before its event `at`.
+    pub(crate) fn visit(&mut self, thread: ThreadId, site: Site, state: u64, at: u32) {
+        if thread.index() >= self.visits.len() {
+            self.visits.resize_with(thread.index() + 1, Vec::new);
+        }
+        let visits = &mut self.visits[thread.index()];
+        if visits.last().is_none_or(|visit| visit.at < at) {
+            visits.push(Visit { site, state, at });
+        }
     }
 
     /// Whether any place is suspect.
@@ -69,18 +102,6 @@ impl Spins {
         self.refuted.push((site, state));
     }
 
-    /// Whether it is known if the place of a recorded event is suspect, and in which state its
-    /// thread was.
-    #[inline(always)]
-    pub(crate) fn is_noted(&self, note: u64) -> bool {
-        note & STATE != 0 || note == self.suspects.len() as u64
-    }
-
-    /// What to note about an event whose place is not suspect.
-    pub(crate) fn unsuspicious(&self) -> u64 {
-        self.suspects.len() as u64
-    }
-
     /// Whether the thread has been here before, at the same location, without having changed
     /// anything since. Then the place becomes suspect.
     pub(crate) fn recurs(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
@@ -93,10 +114,11 @@ impl Spins {
 
     /// The first event of the iteration that has led the thread back to this state, if one has.
     pub(crate) fn back(&self, graph: &Graph, thread: ThreadId, site: Site, state: u64) -> Option<u32> {
-        let ids = (0..graph.thread_len(thread)).rev().map(|index| EventId::new(thread, index));
-        let mut idle = ids.take_while(|&id| is_idle(graph, id));
-        let first = idle.find(|&id| graph.event(id).site == site && graph.note(id) == state)?;
-        (!self.refuted.contains(&(site, state))).then_some(first.index)
+        let now = graph.thread_len(thread) as u32;
+        let same = |visit: &&Visit| visit.site == site && visit.state == state && visit.at < now;
+        let first = self.visits.get(thread.index())?.iter().rev().find(same)?.at;
+        let idle = (first..now).all(|index| is_idle(graph, EventId { thread, index }));
+        (idle && !self.refuted.contains(&(site, state))).then_some(first)
     }
 }
 
@@ -136,7 +158,7 @@ pub(crate) fn repeats(event: &Event, op: &Op) -> bool {
     event.matches(op) && event.site == op.site && event.operand == op.operand && event.expected == op.expected
 }
 
-/// A hash of some bytes: fast, not cryptographic, the same in every process, never 0.
+/// A hash of some bytes: fast, not cryptographic, the same in every process.
 pub(crate) fn hash(bytes: &[u8], seed: u64) -> u64 {
     let mix = |h: u64, word: u64| (h ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
     let word = |chunk: &[u8]| u64::from_ne_bytes(chunk.try_into().unwrap_or_default());
@@ -154,5 +176,5 @@ pub(crate) fn hash(bytes: &[u8], seed: u64) -> u64 {
     for (lane, chunk) in lanes.iter_mut().zip(tail.chunks_exact(8)) {
         *lane = mix(*lane, word(chunk));
     }
-    lanes.into_iter().fold(0, mix) | STATE
+    lanes.into_iter().fold(0, mix)
 }

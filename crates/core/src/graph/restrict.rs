@@ -22,8 +22,6 @@ impl Graph {
             new.events.extend_from_slice(&old.events[..len as usize]);
             new.spawn = old.spawn.filter(|&spawn| kept(spawn));
             new.join = old.join.filter(|&join| kept(join));
-            new.notes.clear();
-            new.notes.extend_from_slice(&old.notes[..old.notes.len().min(len as usize)]);
             copy_below(&old.release_fences, len, &mut new.release_fences);
             copy_below(&old.seqcst, len, &mut new.seqcst);
             target.seqcst += new.seqcst.len() as u32;

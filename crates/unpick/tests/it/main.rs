@@ -12,7 +12,6 @@ mod host;
 mod locks;
 mod outside;
 mod panics;
-mod pending;
 mod statics;
 mod support;
 mod threads;
