@@ -246,7 +246,10 @@ impl Session {
             }
             // A part of an execution, run again to be told about: a panic in it was not handled.
             Outcome::Ended => {
-                let panic = self.panics.iter().find(|panic| panic.is_unhandled()).map(Panic::violation);
+                let unhandled = self.panics.iter().find(|panic| panic.is_unhandled());
+                // The part may end before the last panic has left its thread.
+                let latest = self.panics.last().filter(|panic| !panic.handled);
+                let panic = unhandled.or(latest).map(Panic::violation);
                 panic.map_or(Outcome::Ended, |violation| Outcome::Violated(Box::new(violation)))
             }
             Outcome::Diverged(divergence) => {
