@@ -632,6 +632,15 @@ impl Execution {
         self.closing = true;
         let ready = self.ready.reads.iter().chain(self.ready.others.iter());
         let unknown = ready.filter(|thread| self.rests[thread.index()].pending.is_none()).min();
+        // A bad unlock is a violation whenever it comes.
+        for thread in self.ready.others.iter().collect::<Vec<_>>() {
+            if let Some(op) = self.rests[thread.index()].pending
+                && op.kind == Kind::Write
+                && op.rmw == Rmw::Lock
+            {
+                self.check_unlock(thread, &op)?;
+            }
+        }
         if let Some(thread) = unknown {
             self.ready.reads.remove(thread);
             self.ready.others.remove(thread);
