@@ -12,6 +12,7 @@ mod host;
 mod locks;
 mod outside;
 mod panics;
+mod regressions;
 mod statics;
 mod support;
 mod threads;
