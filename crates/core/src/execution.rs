@@ -24,35 +24,7 @@ use crate::strategy::{LockWaiter, Ready, Scene, Strategy};
 use crate::thread_set::ThreadSet;
 use crate::violation::{Point, Violation, Wait, Waiter};
 
-/// How one execution ended.
-#[derive(Clone, Debug)]
-pub enum Outcome {
-    /// All threads ended.
-    Complete,
-    /// Some threads can never go on.
-    Blocked(Vec<Waiter>),
-    /// A property was broken on the way.
-    Violated(Box<Violation>),
-    /// It grew past the limit on events, in this thread.
-    Cut(Point),
-    /// The strategy ended it.
-    Ended,
-    /// The program did not repeat itself.
-    Diverged(Box<Divergence>),
-    /// The front-end asked for the same run again.
-    Again,
-}
-
-/// Where a replay went astray.
-#[derive(Clone, Debug)]
-pub struct Divergence {
-    /// The thread.
-    pub thread: ThreadId,
-    /// What was recorded.
-    pub before: Option<Event>,
-    /// What the thread asked for.
-    pub now: Option<Op>,
-}
+pub use crate::outcome::{Divergence, Outcome};
 
 /// How far a thread is in this run.
 #[derive(Debug, Default)]

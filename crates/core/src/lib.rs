@@ -14,6 +14,7 @@ pub mod graph;
 pub mod memory;
 pub mod mutant;
 pub mod op;
+pub mod outcome;
 pub mod schedule;
 pub mod stats;
 pub mod strategy;
