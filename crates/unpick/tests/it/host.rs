@@ -1,6 +1,6 @@
 //! What the program does besides: printing, allocating; and many checks at once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use unpick::sync::Mutex;
@@ -232,4 +232,24 @@ fn memory_does_not_grow_with_the_number_of_checks() {
     checks(1000);
     let after = peak();
     assert!(after < before + 8 * 1024, "{before} KiB, then {after} KiB");
+}
+
+#[test]
+fn what_is_kept_from_one_execution_to_the_next_is_made_outside() {
+    let seen = Arc::new(std::sync::Mutex::new((BTreeSet::new(), Vec::new())));
+    let theirs = seen.clone();
+    holds(move || {
+        let n = choose(200);
+        let noise = vec![0xffu8; 5000];
+        unpick::outside(|| {
+            let mut seen = theirs.lock().unwrap();
+            seen.0.insert(n);
+            seen.1.push(format!("outcome {n}"));
+        });
+        drop(noise);
+    });
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.0, (0..200).collect());
+    // The first execution is run twice: once to warm up.
+    assert!(seen.1.iter().all(|text| text.starts_with("outcome ")) && seen.1.len() >= 200);
 }

@@ -305,3 +305,53 @@ fn a_check_that_fails_prints_its_report_once() {
     assert!(text.contains("unpick found a violation"), "{text}");
     assert!(!text.contains("thread 'unpick'"), "panics of the program are silent: {text}");
 }
+
+/// Two panics in one, each in a process of its own: the process ends, but not without a report.
+macro_rules! last_panics {
+    ($($name:ident: $program:expr, $says:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                if is_child() {
+                    unpick::check($program);
+                    return;
+                }
+                let name = test_name!($name);
+                let output = child(&name, &[]);
+                let text = text_of(&output);
+                assert_eq!(output.status.code(), Some(101), "{text}");
+                for part in $says {
+                    assert!(text.contains(part), "no `{part}` in {text}");
+                }
+                assert!(text.contains("error: panic"), "{text}");
+                let token = text.split("UNPICK_REPLAY=").nth(1).and_then(|rest| rest.split_whitespace().next());
+                let again = text_of(&child(&name, &[("UNPICK_REPLAY", token.unwrap())]));
+                let report = |text: &str| {
+                    let start = text.find("error: panic").unwrap_or_else(|| panic!("no report in {text}"));
+                    crate::violations::body(&text[start..])
+                };
+                assert_eq!(report(&again), report(&text));
+            }
+        )*
+    };
+}
+
+last_panics! {
+    in_a_destructor_of_a_thread_while_unwinding: || {
+        let x = Arc::new(AtomicUsize::new(0));
+        let y = x.clone();
+        let t = thread::spawn(move || {
+            let _guard = OnDrop(|| assert_eq!(y.load(Relaxed), 0, "second"));
+            assert_eq!(y.load(Relaxed), 0, "first");
+        });
+        x.store(1, Relaxed);
+        let _ = t.join();
+    }, ["first", "second"];
+
+    in_a_function_that_cannot_unwind: || {
+        extern "C" fn stubborn() {
+            panic!("inside");
+        }
+        stubborn();
+    }, ["inside"];
+}

@@ -44,8 +44,6 @@ fn a_program_prints_in_some_executions_only() {
 
 // ------------------------------------------------------------ panics
 
-/// The panic hook is left for good while std holds its lock.
-
 #[test]
 fn a_caught_panic_is_no_violation() {
     holds(|| {
@@ -87,7 +85,7 @@ fn a_panic_that_went_through_a_scope_is_handled() {
 
 /// Main has caught a panic of its own, and takes a lock while another thread stands in a destructor
 /// and unwinds: what main's mutex and `std::thread::panicking` say then.
-fn beside_an_unwinding_thread() -> (bool, bool) {
+pub(crate) fn beside_an_unwinding_thread() -> (bool, bool) {
     let poisoned = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let panicking = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let theirs = (poisoned.clone(), panicking.clone());

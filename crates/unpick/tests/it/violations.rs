@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use unpick::Check;
 use unpick::cell::UnsafeCell;
-use unpick::sync::Mutex;
 use unpick::sync::atomic::Ordering::*;
 use unpick::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+use unpick::sync::{Mutex, RawMutex};
 use unpick::thread;
 use unpick::trace::{Action, Finding, Place};
 
@@ -154,7 +154,7 @@ fn publish_cell(order: unpick::sync::atomic::Ordering) -> impl Fn() + Send + Syn
     }
 }
 
-pub(crate) fn race(locked: bool) -> impl Fn() + Send + Sync + 'static {
+fn race(locked: bool) -> impl Fn() + Send + Sync + 'static {
     move || {
         let shared = Arc::new((Mutex::new(()), Shared(UnsafeCell::new(0))));
         let theirs = shared.clone();
@@ -173,11 +173,13 @@ pub(crate) fn race(locked: bool) -> impl Fn() + Send + Sync + 'static {
 #[inline(never)]
 fn add_one(counter: &Shared<i32>) {
     counter.0.with_mut(|value| unsafe { *value += 1 });
+    // Not a call in tail position, which would leave no frame.
+    std::hint::black_box(counter);
 }
 
 #[inline(never)]
 fn read(counter: &Shared<i32>) -> i32 {
-    counter.0.with(|value| unsafe { *value })
+    std::hint::black_box(counter.0.with(|value| unsafe { *value }))
 }
 
 fn message(store: unpick::sync::atomic::Ordering) -> impl Fn() + Send + Sync + 'static {
@@ -266,6 +268,41 @@ violations! {
             let t = thread::spawn(move || *theirs.lock().unwrap() += 1);
             drop(guard);
             t.join().unwrap();
+        };
+
+    lock_given_back_twice: "bad unlock",
+        || {
+            let lock = RawMutex::new();
+            lock.lock();
+            lock.unlock();
+            lock.unlock();
+        },
+        || {
+            let lock = RawMutex::new();
+            lock.lock();
+            lock.unlock();
+            assert!(lock.try_lock());
+            lock.unlock();
+        };
+
+    lock_given_back_by_another_thread: "bad unlock",
+        || {
+            let lock = Arc::new(RawMutex::new());
+            let theirs = lock.clone();
+            lock.lock();
+            thread::spawn(move || theirs.unlock()).join().unwrap();
+        },
+        || {
+            let lock = Arc::new(RawMutex::new());
+            let theirs = lock.clone();
+            lock.lock();
+            lock.unlock();
+            thread::spawn(move || {
+                theirs.lock();
+                theirs.unlock();
+            })
+            .join()
+            .unwrap();
         };
 
     livelock: "livelock",
@@ -427,5 +464,16 @@ fn a_race_on_a_small_stack_is_told() {
         });
         assert!(verdict.unwrap().violation().is_some(), "{size}");
         eprintln!("{size} is fine");
+    }
+}
+
+#[test]
+fn a_race_tells_both_accesses_with_their_stacks() {
+    let finding = violated(race(false));
+    let stacks = &finding.trace.stacks;
+    assert_eq!(stacks.len(), 2, "{}", told(&finding));
+    for name in ["add_one", "read"] {
+        let found = stacks.iter().any(|s| s.frames.iter().any(|(frame, _)| frame.contains(name)));
+        assert!(found, "no stack with {name} in\n{}", told(&finding));
     }
 }
