@@ -138,12 +138,6 @@ impl Execution {
         &self.stats
     }
 
-    /// Number of the current run; never 0 while one is going on.
-    #[inline(always)]
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
     // ---------------------------------------------------------------- a run
 
     /// Starts a run: the main thread is about to begin.

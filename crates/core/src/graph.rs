@@ -277,16 +277,6 @@ impl Graph {
         }
     }
 
-    /// Whether `first` happens before `second`.
-    pub fn happens_before(&self, first: EventId, second: EventId) -> bool {
-        if first == second || first.is_init() {
-            return first != second;
-        }
-        let mut clock = Vec::new();
-        self.hb_into(second, &mut clock);
-        knows(&clock, first)
-    }
-
     /// The events that no revisit may touch any more.
     #[inline(always)]
     pub fn fixed(&self) -> &Clock {

@@ -26,7 +26,7 @@ impl MemoryModel for Sc {
     }
 
     fn consistent(&mut self, graph: &Graph, changed: &[EventId]) -> bool {
-        changed.iter().all(|&event| !self.on_cycle(graph, event))
+        changed.iter().all(|&event| !self.search.returns(graph, event, push_successors))
     }
 
     fn assumptions(&self) -> &'static [&'static str] {
@@ -34,26 +34,13 @@ impl MemoryModel for Sc {
     }
 }
 
-impl Sc {
-    fn on_cycle(&mut self, graph: &Graph, start: EventId) -> bool {
-        self.search.start(graph, 1);
-        self.push_successors(graph, start);
-        while let Some((event, _)) = self.search.pop() {
-            if event == start {
-                return true;
-            }
-            self.push_successors(graph, event);
-        }
-        false
+/// The next event of the thread, and what communication leads to.
+fn push_successors(search: &mut Search, graph: &Graph, event: EventId) {
+    let next = EventId { index: event.index + 1, ..event };
+    if (next.index as usize) < graph.thread_len(event.thread) {
+        search.push(graph, next, 0, 1);
     }
-
-    fn push_successors(&mut self, graph: &Graph, event: EventId) {
-        let next = EventId { index: event.index + 1, ..event };
-        if (next.index as usize) < graph.thread_len(event.thread) {
-            self.search.push(graph, next, 0, 1);
-        }
-        push_communication(&mut self.search, graph, event, false);
-    }
+    push_communication(search, graph, event, false);
 }
 
 /// Follows reads-from (from another thread only, if `external`), coherence, from-read, spawn and

@@ -37,4 +37,22 @@ impl Search {
     pub(crate) fn pop(&mut self) -> Option<(EventId, u8)> {
         self.stack.pop()
     }
+
+    /// Whether steps from event to event, which `follow` adds, lead back to `start`.
+    pub(crate) fn returns(
+        &mut self,
+        graph: &Graph,
+        start: EventId,
+        follow: impl Fn(&mut Search, &Graph, EventId),
+    ) -> bool {
+        self.start(graph, 1);
+        follow(self, graph, start);
+        while let Some((event, _)) = self.pop() {
+            if event == start {
+                return true;
+            }
+            follow(self, graph, event);
+        }
+        false
+    }
 }

@@ -31,7 +31,7 @@ impl MemoryModel for Tso {
     }
 
     fn consistent(&mut self, graph: &Graph, changed: &[EventId]) -> bool {
-        changed.iter().all(|&event| !self.on_cycle(graph, event))
+        changed.iter().all(|&event| !self.search.returns(graph, event, push_successors))
     }
 
     fn flushes_stores(&self) -> bool {
@@ -43,36 +43,22 @@ impl MemoryModel for Tso {
     }
 }
 
-impl Tso {
-    fn on_cycle(&mut self, graph: &Graph, start: EventId) -> bool {
-        self.search.start(graph, 1);
-        self.push_successors(graph, start);
-        while let Some((event, _)) = self.search.pop() {
-            if event == start {
-                return true;
-            }
-            self.push_successors(graph, event);
+/// The nearest event of each class that stays ordered; the rest follows from there.
+fn push_successors(search: &mut Search, graph: &Graph, id: EventId) {
+    let later = &graph.thread(id.thread)[id.index as usize + 1..];
+    let at = |offset: usize| EventId { index: id.index + 1 + offset as u32, ..id };
+    let accesses = matches!(graph.event(id).kind, Kind::Read | Kind::Write);
+    if accesses || is_full(graph.event(id)) {
+        if let Some(offset) = later.iter().position(|e| is_full(e) || e.kind == Kind::Write) {
+            search.push(graph, at(offset), 0, 1);
         }
-        false
-    }
-
-    /// The nearest event of each class that stays ordered; the rest follows from there.
-    fn push_successors(&mut self, graph: &Graph, id: EventId) {
-        let later = &graph.thread(id.thread)[id.index as usize + 1..];
-        let at = |offset: usize| EventId { index: id.index + 1 + offset as u32, ..id };
-        let accesses = matches!(graph.event(id).kind, Kind::Read | Kind::Write);
-        if accesses || is_full(graph.event(id)) {
-            if let Some(offset) = later.iter().position(|e| is_full(e) || e.kind == Kind::Write) {
-                self.search.push(graph, at(offset), 0, 1);
-            }
-            if graph.event(id).kind != Kind::Write
-                && let Some(offset) = later.iter().position(|e| e.kind == Kind::Read && !e.is_update())
-            {
-                self.search.push(graph, at(offset), 0, 1);
-            }
+        if graph.event(id).kind != Kind::Write
+            && let Some(offset) = later.iter().position(|e| e.kind == Kind::Read && !e.is_update())
+        {
+            search.push(graph, at(offset), 0, 1);
         }
-        push_communication(&mut self.search, graph, id, true);
     }
+    push_communication(search, graph, id, true);
 }
 
 /// Whether the event keeps its order with everything.
