@@ -63,38 +63,20 @@ pub struct Optimal {
     prefix: Vec<u32>,
     lens: Vec<u32>,
     changed: Vec<EventId>,
-    counts: Counts,
-}
-
-/// What the search did besides whole executions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Backward revisits.
-    pub revisits: u64,
-    /// Alternatives that broke the atomicity of a read-modify-write.
-    pub conflicts: u64,
-    /// Alternatives that were inconsistent.
-    pub inconsistent: u64,
 }
 
 impl Optimal {
     /// A search from the start; `spurious` lets weak exchanges fail without a reason.
     pub fn new(spurious: bool) -> Optimal {
         Optimal {
-            items: Vec::with_capacity(1024),
+            items: Vec::new(),
             frames: Vec::new(),
             spare: Vec::new(),
             spurious,
             prefix: Vec::new(),
             lens: Vec::new(),
             changed: Vec::new(),
-            counts: Counts::default(),
         }
-    }
-
-    /// What the search did besides whole executions.
-    pub fn counts(&self) -> Counts {
-        self.counts
     }
 
     /// Offers a read every write but the newest as an alternative.
@@ -175,7 +157,7 @@ impl Optimal {
                 if graph.read_from(read, write, spurious) {
                     self.push_revisits(graph, read, rival);
                 }
-                rival.is_none() || self.conflict()
+                rival.is_none() || false
             }
             Item::Place { write, place, read, len } => {
                 graph.cut(len as usize);
@@ -195,7 +177,6 @@ impl Optimal {
             }
             Item::Revisit { read, write, len } => {
                 graph.cut(len as usize);
-                self.counts.revisits += 1;
                 self.revisit(graph, read, write)
             }
             Item::Retry { waiter, source, len } => {
@@ -220,11 +201,6 @@ impl Optimal {
                 true
             }
         }
-    }
-
-    fn conflict(&mut self) -> bool {
-        self.counts.conflicts += 1;
-        false
     }
 
     /// Lets `read` see `write`, dropping what is younger than `read` and not before `write`.
@@ -266,7 +242,7 @@ impl Optimal {
             let parts = graph.splits(addr, place);
             graph.insert_write(addr, place, write);
             if place < floor || parts {
-                return self.conflict();
+                return false;
             }
         } else {
             let floor = floor.max(graph.floor(addr, graph.hb(write), unseen));
@@ -387,7 +363,6 @@ impl Strategy for Optimal {
             if model.consistent(graph, &self.changed) {
                 return true;
             }
-            self.counts.inconsistent += 1;
         }
     }
 }
