@@ -11,7 +11,7 @@ use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 use crate::arena::{self, Arena};
 use crate::current;
 use crate::session::{Job, Known, Session};
-use crate::spin::{self, Ghost};
+use crate::spin::{self, Ghost, State};
 use crate::statics;
 use crate::tag::Tag;
 use unpick_core::error::Error;
@@ -56,25 +56,32 @@ pub fn in_check() -> bool {
 #[inline(always)]
 pub fn on_object(object: Object<'_>, init: Value, op: Op) -> Value {
     let mut request = Request { object, init, op };
-    if current::is_watched() { crate::registers::watched(&mut request) } else { take(&mut request, 0) }
+    if current::is_watched() { crate::registers::watched(&mut request) } else { unwatched(&mut request) }
 }
 
-/// The common path. `stack` is where the live stack of user code ends, or 0 if nobody looks.
+/// The path on which nobody looks at the stack.
 #[inline(never)]
+fn unwatched(request: &mut Request<'_>) -> Value {
+    take(request, 0)
+}
+
+/// The common path. `stack` is where the live stack of user code ends, or 0 if nobody looks; there is
+/// a copy of the function for either.
+#[inline(always)]
 pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
-    let Request { object, init, op } = request;
     let value = loop {
         // SAFETY: the session outlives its fibers; no other reference to it is in use while a
         // fiber runs, and this one ends before the fiber is left.
         let s = unsafe { &mut *session };
-        if object.tag.stamp() == s.stamp() {
-            op.addr = Addr(object.tag.number());
-        } else if !s.bind_again(thread, object, *init, op) && !s.bind(thread, object, *init, op) {
+        if request.object.tag.stamp() == s.stamp() {
+            request.op.addr = Addr(request.object.tag.number());
+        } else if !s.locate(thread, request) {
             leave(session, thread);
             continue;
         }
+        let op = &request.op;
         let fresh = s.execution.is_fresh(thread);
         if stack != 0 || (fresh && op.kind == Kind::Read) {
             match s.watch(thread, op, fresh, stack) {
@@ -98,7 +105,7 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
         }
         leave(session, thread);
     };
-    advance(arena);
+    advance(session, thread, arena);
     value
 }
 
@@ -129,13 +136,18 @@ fn other(op: &Op) -> Value {
         }
         leave(session, thread);
     };
-    advance(arena);
+    advance(session, thread, arena);
     value
 }
 
 /// Goes back to user code after an op.
 #[inline(always)]
-fn advance(arena: *mut Arena) {
+fn advance(session: *mut Session, thread: ThreadId, arena: *mut Arena) {
+    // SAFETY: as in `take`.
+    let s = unsafe { &*session };
+    if s.execution.position(thread) == s.watch_from {
+        current::watch(true);
+    }
     if !arena.is_null() {
         // SAFETY: the arena of the running thread, which nothing else refers to.
         unsafe { (*arena).position += 1 };
@@ -264,6 +276,13 @@ pub(crate) enum Watch {
 }
 
 impl Session {
+    /// Gives an object its location in this run; `false` when the thread must stop and try again.
+    #[inline(never)]
+    fn locate(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
+        let Request { object, init, op } = request;
+        self.bind_again(thread, object, *init, op) || self.bind(thread, object, *init, op)
+    }
+
     /// Gives an object the location that it had when the thread's next event was recorded: the
     /// usual case, for objects that the program has allocated. `false`: see [`Session::bind`].
     #[inline(always)]
@@ -396,9 +415,9 @@ impl Session {
     #[inline(always)]
     fn note_state(&mut self, thread: ThreadId, op: &Op, stack: usize) {
         let at = self.execution.position(thread);
-        if self.spins.matters(self.execution.graph(), thread, at) && self.spins.is_suspect(op.site) {
-            let state = self.state(thread, stack);
-            self.spins.visit(thread, op.site, state, at);
+        if at >= self.spins.idle_from(self.execution.graph(), thread) && self.spins.is_suspect(op.site) {
+            let state = self.state(thread, op.site, stack);
+            self.spins.visit(self.execution.graph(), thread, &state);
         }
     }
 
@@ -406,11 +425,9 @@ impl Session {
     #[cold]
     fn revisit(&mut self, thread: ThreadId, op: &Op, stack: usize) -> Watch {
         let at = self.execution.position(thread);
-        let state = self.state(thread, stack);
-        let from = self.spins.back(self.execution.graph(), thread, op.site, state);
-        self.spins.visit(thread, op.site, state, at);
-        if let Some(from) = from {
-            let memory = self.memory();
+        let state = self.state(thread, op.site, stack);
+        if let Some(from) = self.spins.visit(self.execution.graph(), thread, &state) {
+            let (state, memory) = (state.hash(), self.memory());
             let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory };
             self.spins.ghost = Some(ghost);
             return self.ghost(thread, op, None);
@@ -435,7 +452,7 @@ impl Session {
         };
         if ghost.at == ghost.to {
             let back = op.site == ghost.site
-                && stack.is_some_and(|stack| self.state(thread, stack) == ghost.state)
+                && stack.is_some_and(|stack| self.state(thread, op.site, stack).hash() == ghost.state)
                 && self.memory() == ghost.memory;
             if back {
                 let point = Point { thread, index: ghost.to, site: op.site };
@@ -461,12 +478,13 @@ impl Session {
         Watch::Stop
     }
 
-    /// A hash of the thread's live stack and registers.
-    fn state(&self, thread: ThreadId, stack: usize) -> u64 {
+    /// The thread's live stack and registers.
+    fn state<'a>(&self, thread: ThreadId, site: Site, stack: usize) -> State<'a> {
         let base = self.fibers[thread.index()].base();
-        // SAFETY: the live part of the running fiber's stack, from the saved registers up.
+        // SAFETY: the live part of the running fiber's stack, from the saved registers up; it is
+        // looked at before the fiber is left.
         let live = unsafe { std::slice::from_raw_parts(stack as *const u8, base - stack) };
-        spin::hash(live, stack as u64)
+        State { site, at: self.execution.position(thread), live }
     }
 
     /// A hash of the memory of all threads.

@@ -42,6 +42,9 @@ pub struct Limits {
     pub max_rounds: usize,
 }
 
+/// A position that no thread reaches.
+const NEVER: u32 = u32::MAX;
+
 /// What is known of an object that has a location or a cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
@@ -101,6 +104,8 @@ pub(crate) struct Session {
     pub(crate) recorder: Option<Recorder>,
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) limits: Limits,
+    /// The event of the running thread from which on its loops are watched.
+    pub(crate) watch_from: u32,
     /// Places where a loop was cut.
     pub(crate) cut_loops: Vec<Site>,
     /// Whether this OS thread can no longer be trusted with panics.
@@ -142,6 +147,7 @@ impl Session {
             recorder: None,
             pulse,
             limits,
+            watch_from: NEVER,
             cut_loops: Vec::new(),
             worn: false,
             fatal: false,
@@ -201,7 +207,19 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
-        current::watch(self.spins.any_suspects() || self.recorder.is_some());
+    }
+
+    /// Chooses the path that the ops of a thread take: loops are watched from where on nothing that is
+    /// recorded changes anything.
+    #[inline(always)]
+    fn choose_path(&mut self, thread: ThreadId) {
+        let mut watched = self.recorder.is_some();
+        self.watch_from = NEVER;
+        if self.spins.any_suspects() && !watched {
+            self.watch_from = self.spins.idle_from(self.execution.graph(), thread);
+            watched = self.execution.position(thread) >= self.watch_from;
+        }
+        current::watch(watched);
     }
 
     /// Makes the fiber and the memory of a thread, if it has none yet.
@@ -337,6 +355,7 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
             (*arena).reset();
         }
         (*session).pulse.beat(thread);
+        (*session).choose_path(thread);
         current::set(session, Some(thread));
         arena::enter(arena);
         let result = (*routine).resume(());

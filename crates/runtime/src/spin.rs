@@ -6,7 +6,7 @@
 //! could read there, it can read at the first.
 //!
 //! Only reads at *suspect* places are looked at: places that a thread has reached twice with no
-//! write in between. At those the stack and the registers that a callee must preserve are hashed.
+//! write in between. At those the stack and the registers that a callee must preserve are kept.
 //! When a state comes back, the iteration is repeated once more as a *ghost*: the same answers
 //! are given, no event is added, and the memory of all threads is compared before and after. That
 //! tells loops that count in memory from loops that only wait.
@@ -32,12 +32,70 @@ pub(crate) struct Ghost {
     pub(crate) memory: u64,
 }
 
-/// A state that a thread was in, before its event `at`.
+/// The state of a thread at a suspect place, before its event `at`: its live stack, registers on
+/// top.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State<'a> {
+    pub(crate) site: Site,
+    pub(crate) at: u32,
+    pub(crate) live: &'a [u8],
+}
+
+impl State<'_> {
+    /// A hash of the state.
+    pub(crate) fn hash(&self) -> u64 {
+        hash(self.live, self.live.as_ptr() as u64)
+    }
+}
+
+/// A state that a thread was in since it last changed anything.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     site: Site,
-    state: u64,
     at: u32,
+    /// Where the stack ended.
+    stack: usize,
+    /// Where the copy of the stack begins.
+    copy: usize,
+}
+
+/// The states that a thread was in since it last changed anything.
+#[derive(Debug, Default)]
+struct Visits {
+    visits: Vec<Visit>,
+    /// Copies of the stacks, one after the other.
+    copies: Vec<u8>,
+}
+
+impl Visits {
+    fn clear(&mut self) {
+        self.visits.clear();
+        self.copies.clear();
+    }
+
+    /// Notes a state; returns when the thread was in it before, if it has changed nothing since.
+    fn add(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>) -> Option<u32> {
+        let stack = state.live.as_ptr() as usize;
+        let mut before = None;
+        if let Some(last) = self.visits.last() {
+            let idle = |index| is_idle(graph, EventId { thread, index });
+            if last.at >= state.at {
+                return None;
+            } else if (last.at..state.at).all(idle) {
+                let same = |visit: &&Visit| {
+                    visit.site == state.site
+                        && visit.stack == stack
+                        && self.copies[visit.copy..].starts_with(state.live)
+                };
+                before = self.visits.iter().rev().find(same).map(|visit| visit.at);
+            } else {
+                self.clear();
+            }
+        }
+        self.visits.push(Visit { site: state.site, at: state.at, stack, copy: self.copies.len() });
+        self.copies.extend_from_slice(state.live);
+        before
+    }
 }
 
 /// What is known about the loops of a program.
@@ -48,7 +106,7 @@ pub(crate) struct Spins {
     refuted: Vec<(Site, u64)>,
     /// The states of each thread in this run. They are compared within a run only: parts of a stack
     /// that nobody has written yet hold what an earlier run left there.
-    visits: Vec<Vec<Visit>>,
+    visits: Vec<Visits>,
     /// For each thread, from where on its recorded events change nothing; found when needed.
     idle_from: Vec<Option<u32>>,
     pub(crate) ghost: Option<Ghost>,
@@ -58,33 +116,32 @@ impl Spins {
     /// Forgets what belongs to the last run.
     pub(crate) fn begin(&mut self) {
         self.ghost = None;
-        self.visits.iter_mut().for_each(Vec::clear);
+        self.visits.iter_mut().for_each(Visits::clear);
         self.idle_from.fill(None);
     }
 
-    /// Whether the state before the thread's event `at` can ever come back: nothing that is
-    /// recorded after it changes anything.
-    pub(crate) fn matters(&mut self, graph: &Graph, thread: ThreadId, at: u32) -> bool {
+    /// From where on the states of a thread can ever come back: nothing that is recorded after that
+    /// changes anything.
+    #[inline]
+    pub(crate) fn idle_from(&mut self, graph: &Graph, thread: ThreadId) -> u32 {
         if thread.index() >= self.idle_from.len() {
             self.idle_from.resize(thread.index() + 1, None);
         }
-        let idle_from = self.idle_from[thread.index()].get_or_insert_with(|| {
+        *self.idle_from[thread.index()].get_or_insert_with(|| {
             let recorded = graph.thread_len(thread) as u32;
             let busy = (0..recorded).rev().find(|&index| !is_idle(graph, EventId { thread, index }));
             busy.map_or(0, |index| index + 1)
-        });
-        at >= *idle_from
+        })
     }
 
-    /// Notes the state of a thread before its event `at`.
-    pub(crate) fn visit(&mut self, thread: ThreadId, site: Site, state: u64, at: u32) {
+    /// Notes the state of a thread. Returns the first event of the iteration that has led it back
+    /// there, if one has.
+    pub(crate) fn visit(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>) -> Option<u32> {
         if thread.index() >= self.visits.len() {
-            self.visits.resize_with(thread.index() + 1, Vec::new);
+            self.visits.resize_with(thread.index() + 1, Visits::default);
         }
-        let visits = &mut self.visits[thread.index()];
-        if visits.last().is_none_or(|visit| visit.at < at) {
-            visits.push(Visit { site, state, at });
-        }
+        let first = self.visits[thread.index()].add(graph, thread, state)?;
+        (self.refuted.is_empty() || !self.refuted.contains(&(state.site, state.hash()))).then_some(first)
     }
 
     /// Whether any place is suspect.
@@ -110,15 +167,6 @@ impl Spins {
             self.suspects.push(op.site);
         }
         recurs
-    }
-
-    /// The first event of the iteration that has led the thread back to this state, if one has.
-    pub(crate) fn back(&self, graph: &Graph, thread: ThreadId, site: Site, state: u64) -> Option<u32> {
-        let now = graph.thread_len(thread) as u32;
-        let same = |visit: &&Visit| visit.site == site && visit.state == state && visit.at < now;
-        let first = self.visits.get(thread.index())?.iter().rev().find(same)?.at;
-        let idle = (first..now).all(|index| is_idle(graph, EventId { thread, index }));
-        (idle && !self.refuted.contains(&(site, state))).then_some(first)
     }
 }
 

@@ -157,7 +157,7 @@ impl Optimal {
                 if graph.read_from(read, write, spurious) {
                     self.push_revisits(graph, read, rival);
                 }
-                rival.is_none() || false
+                rival.is_none()
             }
             Item::Place { write, place, read, len } => {
                 graph.cut(len as usize);
