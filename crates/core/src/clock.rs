@@ -32,6 +32,12 @@ pub fn knows(clock: &Clock, event: EventId) -> bool {
     }
 }
 
+/// The larger of two counts. Counts stay below 2^31, and baseline x86-64 compares signed lanes only.
+#[inline(always)]
+fn later(a: u32, b: u32) -> u32 {
+    (a as i32).max(b as i32) as u32
+}
+
 /// Adds what `other` knows to `clock`.
 #[inline(always)]
 pub fn join(clock: &mut Clock, other: &Clock) {
@@ -39,7 +45,7 @@ pub fn join(clock: &mut Clock, other: &Clock) {
     let (others, _) = other.as_chunks::<LANES>();
     for i in 0..clocks.len().min(others.len()) {
         for lane in 0..LANES {
-            clocks[i][lane] = clocks[i][lane].max(others[i][lane]);
+            clocks[i][lane] = later(clocks[i][lane], others[i][lane]);
         }
     }
 }
