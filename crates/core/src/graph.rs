@@ -47,12 +47,21 @@ struct Thread {
 }
 
 /// A location: its initial value, its writes in coherence order, its reads in order of stamps.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Location {
     /// The value before any write.
     pub init: Value,
     writes: Vec<EventId>,
     reads: Vec<EventId>,
+}
+
+/// Room that the buffers of a location get at once.
+const FEW: usize = 4;
+
+impl Location {
+    fn new() -> Location {
+        Location { init: 0, writes: Vec::with_capacity(FEW), reads: Vec::with_capacity(FEW) }
+    }
 }
 
 /// An execution graph.
@@ -188,7 +197,7 @@ impl Graph {
     /// A new location with its initial value.
     pub fn add_location(&mut self, init: Value) -> Addr {
         if self.used == self.locations.len() {
-            self.locations.push(Location::default());
+            self.locations.push(Location::new());
         }
         self.locations[self.used].init = init;
         self.used += 1;

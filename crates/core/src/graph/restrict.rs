@@ -1,6 +1,6 @@
 //! Copying a part of a graph: what a backward revisit keeps.
 
-use super::{Graph, Thread};
+use super::{Graph, Location, Thread};
 use crate::event::EventId;
 use crate::op::{Kind, ThreadId};
 
@@ -18,7 +18,7 @@ impl Graph {
         target.threads.resize_with(self.threads.len(), Thread::default);
         for (t, (old, new)) in self.threads.iter().zip(&mut target.threads).enumerate() {
             let len = lens.get(t).copied().unwrap_or(0);
-            new.events.clear();
+            empty_as_large(&mut new.events, &old.events);
             new.events.extend_from_slice(&old.events[..len as usize]);
             new.spawn = old.spawn.filter(|&spawn| kept(spawn));
             new.join = old.join.filter(|&join| kept(join));
@@ -26,15 +26,15 @@ impl Graph {
             copy_below(&old.seqcst, len, &mut new.seqcst);
             target.seqcst += new.seqcst.len() as u32;
         }
-        target.order.clear();
+        empty_as_large(&mut target.order, &self.order);
         for &id in &self.order {
             if kept(id) {
                 target.threads[id.thread.index()].events[id.index as usize].stamp = target.order.len() as u32;
                 target.order.push(id);
             }
         }
-        if target.locations.len() < self.used {
-            target.locations.resize_with(self.used, Default::default);
+        if target.locations.len() < self.locations.len() {
+            target.locations.resize_with(self.locations.len(), Location::new);
         }
         for spare in target.locations.iter_mut().skip(self.used).take(target.used.saturating_sub(self.used)) {
             spare.writes.clear();
@@ -43,9 +43,9 @@ impl Graph {
         target.used = self.used;
         for (old, new) in self.locations[..self.used].iter().zip(&mut target.locations) {
             new.init = old.init;
-            new.writes.clear();
+            empty_as_large(&mut new.writes, &old.writes);
             new.writes.extend(old.writes.iter().copied().filter(|&w| kept(w)));
-            new.reads.clear();
+            empty_as_large(&mut new.reads, &old.reads);
             new.reads.extend(old.reads.iter().copied().filter(|&r| kept(r)));
         }
         self.clock_top = self.clocks.top();
@@ -89,7 +89,13 @@ impl Graph {
     }
 }
 
-fn copy_below(old: &[u32], len: u32, new: &mut Vec<u32>) {
-    new.clear();
+/// Empties a buffer, and lets it hold as much as its model can: the copy will grow like the original.
+fn empty_as_large<T>(buffer: &mut Vec<T>, model: &Vec<T>) {
+    buffer.clear();
+    buffer.reserve(model.capacity());
+}
+
+fn copy_below(old: &Vec<u32>, len: u32, new: &mut Vec<u32>) {
+    empty_as_large(new, old);
     new.extend(old.iter().copied().take_while(|&index| index < len));
 }
