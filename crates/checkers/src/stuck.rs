@@ -12,11 +12,12 @@ use unpick_core::violation::{Kind, Violation, Wait, Waiter};
 /// The violation that a blocked execution shows, if it is one.
 pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
     let hopeless = waiters.iter().all(|waiter| match waiter.wait {
-        Wait::Lock { .. } | Wait::Join(_) => true,
-        Wait::Assume | Wait::Bound => false,
+        Wait::Lock { .. } | Wait::Signal { timed: false, .. } | Wait::Join(_) => true,
+        Wait::Signal { timed: true, .. } | Wait::Assume | Wait::Bound => false,
         Wait::Spin { from } => spins_on_newest(graph, waiter, from),
     });
-    let for_lock = waiters.iter().find(|waiter| matches!(waiter.wait, Wait::Lock { .. }));
+    let for_lock =
+        waiters.iter().find(|waiter| matches!(waiter.wait, Wait::Lock { .. } | Wait::Signal { .. }));
     let point = for_lock.or(waiters.first())?.point;
     if !hopeless {
         return None;

@@ -15,6 +15,8 @@
 //! A thread's id depends only on its parent and on how many threads the parent spawned before,
 //! so that an event has the same name in every execution.
 
+mod waiting;
+
 use crate::event::{Event, EventId};
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
@@ -305,8 +307,11 @@ impl Execution {
             let Some(waiter) = self.rests[thread.index()].blocked.map(|waiter| self.refresh(waiter)) else {
                 continue;
             };
-            if let Wait::Lock { addr, .. } = waiter.wait {
-                for_locks.push(LockWaiter { thread, addr, site: waiter.point.site });
+            if let Some(op) =
+                self.rests[thread.index()].pending.filter(|op| waiting::is_for_value(&waiter.wait, op))
+            {
+                let Op { addr, rmw, expected: also, site, .. } = op;
+                for_locks.push(LockWaiter { thread, addr, rmw, also, site });
             }
             waiters.push(waiter);
         }
@@ -471,6 +476,7 @@ impl Execution {
         }
         if let Some(wait) = self.obstacle(op) {
             let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+            self.rests[thread.index()].pending = Some(*op);
             self.block(thread, Waiter { point, wait });
             return None;
         }
@@ -502,13 +508,16 @@ impl Execution {
             Kind::Read => {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 let read = self.strategy.read(scene, thread, op);
+                if op.rmw == Rmw::Post {
+                    self.wake_at(op.addr);
+                }
                 self.graph.read_value(read)
             }
             Kind::Write => {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 self.strategy.write(scene, thread, op);
                 if op.rmw == Rmw::Lock {
-                    self.wake(|wait| matches!(wait, Wait::Lock { addr, .. } if *addr == op.addr));
+                    self.wake_at(op.addr);
                 }
                 0
             }
@@ -535,104 +544,6 @@ impl Execution {
                 0
             }
         }
-    }
-
-    /// What keeps an op from being taken.
-    #[inline(always)]
-    fn obstacle(&self, op: &Op) -> Option<Wait> {
-        if op.kind == Kind::Read && op.rmw == Rmw::Lock {
-            let newest = self.graph.newest(op.addr);
-            let taken = self.graph.value(op.addr, newest) != 0;
-            taken.then_some(Wait::Lock { addr: op.addr, held_by: newest })
-        } else if op.kind == Kind::Join {
-            let child = ThreadId(op.operand as u32);
-            (!self.graph.is_finished(child)).then_some(Wait::Join(child))
-        } else {
-            None
-        }
-    }
-
-    /// Brings up to date who holds the lock that a thread waits for.
-    fn refresh(&self, mut waiter: Waiter) -> Waiter {
-        if let Wait::Lock { addr, held_by } = &mut waiter.wait {
-            *held_by = self.graph.newest(*addr);
-        }
-        waiter
-    }
-
-    #[inline(never)]
-    fn wake(&mut self, freed: impl Fn(&Wait) -> bool) {
-        if self.blocked.is_empty() {
-            return;
-        }
-        for t in 0..self.runs.len() {
-            let thread = ThreadId(t as u32);
-            if self.blocked.contains(thread) && self.rests[t].blocked.is_some_and(|w| freed(&w.wait)) {
-                let reads = matches!(self.rests[t].blocked, Some(Waiter { wait: Wait::Lock { .. }, .. }));
-                self.rests[t].pending = None;
-                self.blocked.remove(thread);
-                if reads { self.ready.reads.insert(thread) } else { self.ready.others.insert(thread) }
-            }
-        }
-    }
-
-    /// Ends the run if the thread gives back a lock that it does not hold.
-    #[inline(never)]
-    fn check_unlock(&mut self, thread: ThreadId, op: &Op) -> Option<()> {
-        let newest = self.graph.newest(op.addr);
-        let problem = if self.graph.value(op.addr, newest) == 0 {
-            String::from("a lock is given back that nobody holds")
-        } else if newest.thread != thread {
-            format!("a lock is given back by {thread} that {} holds", newest.thread)
-        } else {
-            return Some(());
-        };
-        let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
-        self.fail(Violation { kind: crate::violation::Kind::BadUnlock { problem }, point });
-        None
-    }
-
-    /// Ends a run that the strategy has ended: threads whose op is not known yet are asked for it,
-    /// and if none of the others could take theirs, they are blocked.
-    fn close(&mut self) -> Option<ThreadId> {
-        self.closing = true;
-        let ready = self.ready.reads.iter().chain(self.ready.others.iter());
-        let unknown = ready.filter(|thread| self.rests[thread.index()].pending.is_none()).min();
-        // A bad unlock is a violation whenever it comes.
-        for thread in self.ready.others.iter().collect::<Vec<_>>() {
-            if let Some(op) = self.rests[thread.index()].pending
-                && op.kind == Kind::Write
-                && op.rmw == Rmw::Lock
-            {
-                self.check_unlock(thread, &op)?;
-            }
-        }
-        if let Some(thread) = unknown {
-            self.ready.reads.remove(thread);
-            self.ready.others.remove(thread);
-            self.runnable.insert(thread);
-        } else if !self.block_obstructed() {
-            self.stop = Some(Outcome::Ended);
-        }
-        unknown
-    }
-
-    /// Whether no thread that stands before an op could take it; they are blocked then.
-    fn block_obstructed(&mut self) -> bool {
-        let ready: Vec<ThreadId> = self.ready.reads.iter().chain(self.ready.others.iter()).collect();
-        let waiters = ready.iter().map(|&thread| {
-            let run = &self.runs[thread.index()];
-            let op = self.rests[thread.index()].pending?;
-            let wait = self.obstacle(&op)?;
-            Some(Waiter { point: Point { thread, index: run.pc, site: op.site }, wait })
-        });
-        let Some(waiters) = waiters.collect::<Option<Vec<Waiter>>>() else { return false };
-        for waiter in waiters {
-            self.block(waiter.point.thread, waiter);
-        }
-        self.ready.reads.clear();
-        self.ready.others.clear();
-        true
     }
 
     #[inline(always)]

@@ -137,11 +137,23 @@ pub enum Rmw {
     Cas,
     /// Compare and exchange that may fail without a reason.
     WeakCas,
-    /// Take a free lock: 0 becomes 1.
+    /// Take a free lock: 0 becomes 1, and the thread waits while it is 1. Any other value lets the
+    /// thread pass without taking anything, except for `expected`, which is taken like 0.
     Lock,
     /// Take a lock if it is free.
     TryLock,
+    /// Wait for a signal, and use it up: as taking a lock that others give back.
+    Await,
+    /// Send a signal: as giving back a lock that somebody else has taken, or nobody.
+    Post,
+    /// Clear the bit that has `operand` set bits below it, if there is one.
+    TakeBit,
+    /// Clear all bits, if there are any.
+    TakeAll,
 }
+
+/// The value of a lock that is taken, and of a signal that was not sent.
+pub const TAKEN: Value = 1;
 
 impl Rmw {
     /// The name of the operation as a user wrote it.
@@ -161,7 +173,17 @@ impl Rmw {
             Rmw::WeakCas => "compare_exchange_weak",
             Rmw::Lock => "lock",
             Rmw::TryLock => "try_lock",
+            Rmw::Await => "wait",
+            Rmw::Post => "wake",
+            Rmw::TakeBit => "notify_one",
+            Rmw::TakeAll => "notify_all",
         }
+    }
+
+    /// Whether a thread waits before this operation while the location has this value.
+    #[inline(always)]
+    pub fn waits_on(self, value: Value) -> bool {
+        matches!(self, Rmw::Lock | Rmw::Await) && value == TAKEN
     }
 }
 
@@ -271,6 +293,32 @@ impl Op {
         Op { rmw: Rmw::Lock, ..Op::store(addr, Mode::Release, 0, site) }
     }
 
+    /// Takes a lock that may be out of use: any value but 0 and 1 lets the thread pass, except for
+    /// `also`, which is as good as 0.
+    #[inline(always)]
+    pub fn enter(addr: Addr, also: Value, site: Site) -> Op {
+        Op { expected: also, failure: Mode::Acquire, ..Op::lock(addr, site) }
+    }
+
+    /// Gives a lock back and leaves a value in it.
+    #[inline(always)]
+    pub fn leave(addr: Addr, value: Value, site: Site) -> Op {
+        Op { operand: value, ..Op::unlock(addr, site) }
+    }
+
+    /// Waits for a signal, and uses it up. `timed`: the thread would also go on without one, which is
+    /// another execution.
+    #[inline(always)]
+    pub fn wait(addr: Addr, timed: bool, site: Site) -> Op {
+        Op { rmw: Rmw::Await, operand: timed.into(), ..Op::lock(addr, site) }
+    }
+
+    /// Sends a signal.
+    #[inline(always)]
+    pub fn post(addr: Addr, site: Site) -> Op {
+        Op::rmw(addr, Rmw::Post, Mode::Release, 0, site)
+    }
+
     /// A fence.
     #[inline(always)]
     pub fn fence(mode: Mode, site: Site) -> Op {
@@ -339,10 +387,30 @@ pub fn apply(rmw: Rmw, width: u8, old: Value, operand: Value, expected: Value) -
             operand
         }
         Rmw::Lock | Rmw::TryLock => {
+            if old != 0 && (old != expected || old == TAKEN) {
+                return None;
+            }
+            TAKEN
+        }
+        Rmw::Await => {
             if old != 0 {
                 return None;
             }
-            1
+            TAKEN
+        }
+        Rmw::Post => 0,
+        Rmw::TakeBit => {
+            let below = (0..operand).fold(old, |bits, _| bits & bits.wrapping_sub(1));
+            if below == 0 {
+                return None;
+            }
+            old ^ (below & below.wrapping_neg())
+        }
+        Rmw::TakeAll => {
+            if old == 0 {
+                return None;
+            }
+            0
         }
     };
     Some(new & mask)
@@ -375,5 +443,22 @@ mod tests {
         assert_eq!(apply(Rmw::Nand, 1, 0b1100, 0b1010, 0), Some(0b1111_0111));
         assert_eq!(apply(Rmw::Cas, 8, 3, 9, 4), None);
         assert_eq!(apply(Rmw::TryLock, 8, 1, 0, 0), None);
+    }
+
+    #[test]
+    fn bits_are_taken_by_their_rank() {
+        assert_eq!(apply(Rmw::TakeBit, 8, 0b1010, 0, 0), Some(0b1000));
+        assert_eq!(apply(Rmw::TakeBit, 8, 0b1010, 1, 0), Some(0b0010));
+        assert_eq!(apply(Rmw::TakeBit, 8, 0b1010, 2, 0), None);
+        assert_eq!(apply(Rmw::TakeAll, 8, 0, 0, 0), None);
+    }
+
+    #[test]
+    fn a_lock_out_of_use_lets_pass() {
+        let enter = |old, also| Op::enter(Addr(0), also, Site(0)).apply(old);
+        assert_eq!(enter(0, 0), Some(1));
+        assert_eq!(enter(2, 0), None);
+        assert_eq!(enter(3, 3), Some(1));
+        assert!(Rmw::Lock.waits_on(1) && !Rmw::Lock.waits_on(2));
     }
 }

@@ -3,7 +3,7 @@
 use crate::event::EventId;
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
-use crate::op::{Addr, Op, Site, ThreadId};
+use crate::op::{Addr, Op, Rmw, Site, ThreadId, Value};
 use crate::thread_set::ThreadSet;
 
 /// The threads that stand before an op which they could take.
@@ -15,15 +15,26 @@ pub struct Ready {
     pub others: ThreadSet,
 }
 
-/// A thread that waits for a lock in an execution that cannot go on.
+/// A thread that waits for a lock or a signal in an execution that cannot go on.
 #[derive(Clone, Copy, Debug)]
 pub struct LockWaiter {
     /// The thread.
     pub thread: ThreadId,
-    /// The lock.
+    /// The location.
     pub addr: Addr,
-    /// Where it wants the lock.
+    /// What it wants to do there.
+    pub rmw: Rmw,
+    /// A value besides 0 on which it could go on and write.
+    pub also: Value,
+    /// Where it waits.
     pub site: Site,
+}
+
+impl LockWaiter {
+    /// The op that the thread waits to take.
+    pub fn op(&self) -> Op {
+        Op { rmw: self.rmw, ..Op::enter(self.addr, self.also, self.site) }
+    }
 }
 
 /// What a strategy has to look at: the graph and the model.

@@ -35,6 +35,13 @@ pub enum Wait {
         /// The event that took it.
         held_by: EventId,
     },
+    /// A signal from another thread.
+    Signal {
+        /// Where it would arrive.
+        addr: Addr,
+        /// Whether the thread goes on after a while without it, which is another execution.
+        timed: bool,
+    },
     /// The end of a thread.
     Join(ThreadId),
     /// A loop that only reads, from an event on.

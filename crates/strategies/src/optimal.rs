@@ -93,7 +93,7 @@ impl Optimal {
                 if succeeds && weak {
                     self.items.push(Item::Source { read, write, len, spurious: true });
                 }
-                if event.rmw == Rmw::Lock && !succeeds {
+                if event.rmw.waits_on(graph.value(addr, write)) {
                     continue;
                 }
                 if succeeds && position < newest && is_settled(graph, read, graph.rival(addr, write, read)) {
@@ -181,8 +181,7 @@ impl Optimal {
             }
             Item::Retry { waiter, source, len } => {
                 graph.cut(len as usize);
-                let op = Op::lock(waiter.addr, waiter.site);
-                let read = graph.add(waiter.thread, Event::from_op(&op));
+                let read = graph.add(waiter.thread, Event::from_op(&waiter.op()));
                 let rival = graph.rival(waiter.addr, source, read);
                 let floor = graph.floor(waiter.addr, graph.hb(read), [read, EventId::INIT]);
                 if graph.position(waiter.addr, source) < floor {
@@ -208,7 +207,7 @@ impl Optimal {
         let source = *graph.event(read);
         let addr = source.addr;
         // An acquire that would find the lock taken has not happened yet.
-        let dropped = source.rmw == Rmw::Lock && graph.event(write).value != 0;
+        let dropped = source.rmw.waits_on(graph.event(write).value);
         self.lens.clear();
         self.lens.extend_from_slice(graph.porf(write));
         self.prefix.clear();
@@ -339,7 +338,7 @@ impl Strategy for Optimal {
         for &waiter in waiters {
             for position in 0..=graph.writes(waiter.addr).len() {
                 let source = graph.write_at(waiter.addr, position);
-                if graph.value(waiter.addr, source) == 0 {
+                if waiter.op().apply(graph.value(waiter.addr, source)).is_some() {
                     self.items.push(Item::Retry { waiter, source, len });
                 }
             }

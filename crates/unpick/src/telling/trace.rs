@@ -357,6 +357,10 @@ impl<'a> Told<'a> {
                     };
                     format!("for `{lock}`, held by {holder}")
                 }
+                Wait::Signal { addr, .. } => {
+                    let object = objects.get(addr.index()).map_or("a signal", |object| &object.name);
+                    format!("for {object}, and nobody is left to wake it")
+                }
                 Wait::Join(child) => format!("for the end of {}", site::thread_name(child)),
                 Wait::Spin { from } => {
                     self.mark_spin(thread, from);
