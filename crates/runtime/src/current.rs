@@ -41,6 +41,16 @@ pub(crate) fn get() -> Option<(*mut Session, ThreadId)> {
     })
 }
 
+/// The session and thread of the caller.
+///
+/// # Panics
+///
+/// Outside a check.
+#[inline(always)]
+pub(crate) fn context() -> (*mut Session, ThreadId) {
+    get().expect("an operation of unpick's runtime outside a check")
+}
+
 /// Whether ops take the slow path.
 #[inline(always)]
 pub(crate) fn is_watched() -> bool {

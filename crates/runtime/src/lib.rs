@@ -6,6 +6,7 @@
 
 mod arena;
 mod current;
+pub mod facts;
 mod fiber;
 pub mod ops;
 pub mod panics;

@@ -9,7 +9,7 @@ use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
 use crate::arena::{self, Arena};
-use crate::current;
+use crate::current::{self, context};
 use crate::session::{Job, Known, Session};
 use crate::spin::{self, Ghost, State};
 use crate::statics;
@@ -505,12 +505,6 @@ impl Session {
     }
 }
 
-/// The session and thread of the caller.
-#[inline(always)]
-fn context() -> (*mut Session, ThreadId) {
-    current::get().expect("an operation of unpick's runtime outside a check")
-}
-
 /// Lets other threads run until this one is named again.
 #[inline(always)]
 fn leave(session: *mut Session, thread: ThreadId) {
@@ -559,25 +553,28 @@ pub fn outside<R>(f: impl FnOnce() -> R) -> R {
     result.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
 }
 
-/// Whether threads tell by a write that they end. If they do not, asking makes them, and the
-/// exploration starts again.
-pub fn watch_ends() -> bool {
-    let (session, thread) = context();
-    // SAFETY: as in `take`.
-    let s = unsafe { &mut *session };
-    if !s.watches_ends {
-        arena::enter(std::ptr::null_mut());
-        s.watches_ends = true;
-        s.renew = true;
-        s.execution.repeat();
-        leave_for_good(session, thread);
-    }
-    true
+/// The calling thread.
+pub fn thread() -> ThreadId {
+    context().1
 }
 
-/// Whether threads tell by a write that they end.
-pub fn ends_are_watched() -> bool {
+/// Keeps a pointer for a thread until the end of the run: what the library knows about the thread.
+pub fn set_data(thread: ThreadId, data: *const ()) {
+    let (session, _) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    if thread.index() >= s.data.len() {
+        s.data.resize(thread.index() + 1, std::ptr::null());
+    }
+    s.data[thread.index()] = data;
+    arena::enter(arena);
+}
+
+/// The pointer that was kept for a thread in this run, or null.
+pub fn data(thread: ThreadId) -> *const () {
     let (session, _) = context();
     // SAFETY: as in `take`.
-    unsafe { (*session).watches_ends }
+    let s = unsafe { &*session };
+    s.data.get(thread.index()).copied().unwrap_or(std::ptr::null())
 }

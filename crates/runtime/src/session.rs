@@ -17,6 +17,7 @@ use unpick_core::violation::{Access, Kind, Point, Violation};
 
 use crate::arena::{self, Arena};
 use crate::current;
+use crate::facts::Facts;
 use crate::fiber::Fiber;
 use crate::ops::Object;
 use crate::panics::Panic;
@@ -112,8 +113,10 @@ pub(crate) struct Session {
     pub(crate) worn: bool,
     /// Whether the process must end after the report.
     pub(crate) fatal: bool,
-    /// Whether the program looks whether threads have ended.
-    pub(crate) watches_ends: bool,
+    /// What is known about the program.
+    pub(crate) facts: Facts,
+    /// What the library keeps for each thread.
+    pub(crate) data: Vec<*const ()>,
     /// Whether the exploration must start again, since more has become visible.
     pub(crate) renew: bool,
     stamp: u64,
@@ -151,7 +154,8 @@ impl Session {
             cut_loops: Vec::new(),
             worn: false,
             fatal: false,
-            watches_ends: false,
+            facts: Facts::default(),
+            data: Vec::new(),
             renew: false,
             stamp: 0,
             runs: 0,
@@ -203,6 +207,7 @@ impl Session {
         self.known_cells.clear();
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
         self.panics.clear();
+        self.data.fill(std::ptr::null());
         self.spins.begin();
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use unpick_core::op::ThreadId;
+use unpick_runtime::facts::{self, Fact};
 use unpick_runtime::{ops, panics};
 
 use crate::here;
@@ -39,7 +40,8 @@ impl<T> Packet<T> {
     /// Whether the thread has ended, as far as the caller can know.
     #[track_caller]
     fn has_ended(&self) -> bool {
-        ops::watch_ends() && self.ended.load(Ordering::Acquire)
+        facts::learn(Fact::EndsAreWatched, 1);
+        self.ended.load(Ordering::Acquire)
     }
 }
 
@@ -130,7 +132,7 @@ where
         }
         // SAFETY: nobody reads the packet before the thread has ended.
         unsafe { *theirs.result.get() = Some(result) };
-        if ops::ends_are_watched() {
+        if facts::fact(Fact::EndsAreWatched) != 0 {
             theirs.ended.store(true, Ordering::Release);
         }
     });
