@@ -80,7 +80,7 @@ impl Engine {
             run(command.args(more).arg("--target-dir").arg(folder).env_remove("RUSTFLAGS"))
         };
         build(&plain, &[])?;
-        build(&counting, &["--no-default-features", "--features", "counters"])?;
+        build(&counting, &["--features", "counters"])?;
         let binary = |folder: PathBuf| folder.join("release").join("unpick-bench");
         let prototype = self.prototype.as_deref().map(build_prototype).transpose()?;
         Ok(Binaries { ours: binary(plain), counting: binary(counting), prototype })

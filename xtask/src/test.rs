@@ -1,6 +1,6 @@
 //! All tests: `cargo xtask test`.
 
-use crate::shell::{cargo, exists, run};
+use crate::shell::{cargo, exists, run, target};
 use crate::{Problem, tidy};
 
 /// Programs of the long comparison with the oracle.
@@ -22,6 +22,10 @@ impl Test {
             }
         }
         run(&mut cargo(["test", "--workspace", "--no-fail-fast"]))?;
+        let adopted = ["--manifest-path", "examples/adopted/Cargo.toml", "--target-dir"];
+        let folder = target().join("adopted");
+        run(cargo(["run", "--bin", "types"]).args(adopted).arg(&folder))?;
+        run(cargo(["test"]).args(adopted).arg(&folder))?;
         if self.long {
             run(&mut cargo(["fmt", "--all", "--check"]))?;
             run(&mut cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;

@@ -2,13 +2,13 @@
 
 /// How many blocks the process has taken or resized so far; `None` in builds that do not count.
 pub(crate) fn blocks() -> Option<u64> {
-    #[cfg(all(feature = "counters", not(feature = "allocator")))]
+    #[cfg(feature = "counters")]
     return Some(counter::BLOCKS.load(std::sync::atomic::Ordering::Relaxed));
-    #[cfg(not(all(feature = "counters", not(feature = "allocator"))))]
+    #[cfg(not(feature = "counters"))]
     None
 }
 
-#[cfg(all(feature = "counters", not(feature = "allocator")))]
+#[cfg(feature = "counters")]
 mod counter {
     use std::alloc::{GlobalAlloc, Layout, System};
     use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,8 +2,7 @@
 //!
 //! Prints one line of words and `key=value` pairs: executions, events, CPU seconds, nanoseconds per
 //! execution and per event, and the peak of resident memory in KiB. Built with the feature
-//! `counters` and without the default ones, it also counts the blocks of memory that were taken
-//! outside the arenas. `executions=N` stops early, so that two runs of different length tell what
+//! `counters`, it also counts the blocks of memory that were taken outside the arenas. `executions=N` stops early, so that two runs of different length tell what
 //! one execution costs once everything is warm.
 
 mod counting;

@@ -34,28 +34,72 @@
 //! - Memory that a checked thread allocates is not used again within an execution, and belongs to
 //!   the next execution after it. What is to be kept is allocated inside [`outside`].
 
+//!
+//! # Switching it on
+//!
+//! Code under test uses `unpick::sync`, `unpick::thread` and so on where it would use `std`. What
+//! these are is decided by the feature `check`, which belongs into `[dev-dependencies]`:
+//!
+//! ```toml
+//! [dependencies]
+//! unpick = "0.1"
+//!
+//! [dev-dependencies]
+//! unpick = { version = "0.1", features = ["check"] }
+//! ```
+//!
+//! Then `cargo test` checks, and an ordinary build has `std`'s own types, at no cost. `--cfg unpick`
+//! in `RUSTFLAGS` is the explicit twin of the feature. Cargo turns the feature on for examples and
+//! benches as well, since they may use dev-dependencies; there, outside a check, the types behave
+//! as `std`'s and cost a little.
+
+#[cfg(any(feature = "check", unpick))]
 mod api;
+#[cfg(any(feature = "check", unpick))]
 pub mod cell;
+#[cfg(any(feature = "check", unpick))]
 pub mod hint;
+#[cfg(any(feature = "check", unpick))]
 mod replay;
+#[cfg(any(feature = "check", unpick))]
 pub mod sync;
+#[cfg(any(feature = "check", unpick))]
 mod telling;
+#[cfg(any(feature = "check", unpick))]
 pub mod thread;
 
+#[cfg(any(feature = "check", unpick))]
 pub use api::{Check, assume, await_until, check, choose, label, outside};
+#[cfg(any(feature = "check", unpick))]
 pub use unpick_check::{Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated};
+#[cfg(any(feature = "check", unpick))]
 pub use unpick_core::trace;
+#[cfg(any(feature = "check", unpick))]
 pub use unpick_report as report;
+#[cfg(any(feature = "check", unpick))]
 pub use unpick_runtime::Allocator;
 
-#[cfg(feature = "allocator")]
+#[cfg_attr(
+    any(feature = "check", unpick),
+    allow(unreachable_pub, reason = "users see it only without checks")
+)]
+mod plain_lock;
+
+#[cfg(not(any(feature = "check", unpick)))]
+mod plain;
+#[cfg(not(any(feature = "check", unpick)))]
+pub use plain::*;
+
+#[cfg(all(any(feature = "check", unpick), not(feature = "own-allocator")))]
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator::new(std::alloc::System);
 
 /// The place of the caller.
+#[cfg(any(feature = "check", unpick))]
 macro_rules! here {
     () => {
         unpick_runtime::site::site(std::panic::Location::caller())
     };
 }
+#[cfg(any(feature = "check", unpick))]
 pub(crate) use here;

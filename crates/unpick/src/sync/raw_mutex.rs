@@ -4,7 +4,7 @@ use unpick_core::op::{Addr, Op};
 use unpick_runtime::Tag;
 use unpick_runtime::ops::{self, Object};
 
-use crate::here;
+use crate::{here, plain_lock};
 
 /// A lock without contents: lock and unlock are calls of their own.
 ///
@@ -21,14 +21,13 @@ use crate::here;
 #[derive(Debug, Default)]
 pub struct RawMutex {
     tag: Tag,
-    outside: std::sync::Mutex<bool>,
-    freed: std::sync::Condvar,
+    outside: plain_lock::RawMutex,
 }
 
 impl RawMutex {
     /// A free lock.
     pub const fn new() -> RawMutex {
-        RawMutex { tag: Tag::new(), outside: std::sync::Mutex::new(false), freed: std::sync::Condvar::new() }
+        RawMutex { tag: Tag::new(), outside: plain_lock::RawMutex::new() }
     }
 
     /// Takes the lock, waiting until it is free.
@@ -39,9 +38,7 @@ impl RawMutex {
             ops::on_object(self.object(), 0, Op::lock(Addr::NONE, here!()));
             return;
         }
-        let taken = self.outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let waited = self.freed.wait_while(taken, |taken| *taken);
-        *waited.unwrap_or_else(|poisoned| poisoned.into_inner()) = true;
+        self.outside.lock();
     }
 
     /// Takes the lock if it is free, and says whether it was.
@@ -51,8 +48,7 @@ impl RawMutex {
         if ops::in_check() {
             return ops::on_object(self.object(), 0, Op::try_lock(Addr::NONE, here!())) == 0;
         }
-        let mut taken = self.outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        !std::mem::replace(&mut *taken, true)
+        self.outside.try_lock()
     }
 
     /// Gives the lock back.
@@ -63,8 +59,7 @@ impl RawMutex {
             ops::on_object(self.object(), 0, Op::unlock(Addr::NONE, here!()));
             return;
         }
-        *self.outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = false;
-        self.freed.notify_one();
+        self.outside.unlock();
     }
 
     fn object(&self) -> Object<'_> {
