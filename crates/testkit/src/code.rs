@@ -28,6 +28,8 @@ pub enum Step {
     Lock { lock: Lock },
     /// Answer: ignored.
     Unlock { lock: Lock },
+    /// Answer: ignored.
+    Post { lock: Lock },
     /// Answer: 1 when the lock was taken, else 0.
     TryLock { lock: Lock },
     /// Answer: a number below `n`.
@@ -136,6 +138,7 @@ impl Machine {
             Stmt::Fence { mode } => Step::Fence { mode },
             Stmt::Lock { lock } => Step::Lock { lock },
             Stmt::Unlock { lock } => Step::Unlock { lock },
+            Stmt::Post { lock } => Step::Post { lock },
             Stmt::TryLock { lock, .. } => Step::TryLock { lock },
             Stmt::Choose { n, .. } => Step::Choose { n },
             Stmt::Assume(_) | Stmt::If { .. } => unreachable!("compiled to instructions of their own"),

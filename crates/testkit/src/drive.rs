@@ -162,6 +162,7 @@ fn op(program: &Program, step: Step) -> Option<Op> {
         Step::Fence { mode } => Op::fence(self::mode(mode), site),
         Step::Lock { lock: l } => Op::lock(lock(l), site),
         Step::Unlock { lock: l } => Op::unlock(lock(l), site),
+        Step::Post { lock: l } => Op::post(lock(l), site),
         Step::TryLock { lock: l } => Op::try_lock(lock(l), site),
         Step::Choose { n } => Op::choice(n.into(), site),
         Step::Blocked => return None,

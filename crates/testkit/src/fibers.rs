@@ -1,7 +1,7 @@
 //! Runs programs that are data as closures on fibers, through the library that users see.
 //!
 //! Each thread of the program is a thread of the library that interprets its code: an atomic per
-//! location, a `RawMutex` per lock. The graphs that come out are brought into the form of
+//! location, a tag per lock. The graphs that come out are brought into the form of
 //! [`crate::Key`], so that what is judged is the library and the runtime, not only the engine
 //! beneath. Program thread `i` is engine thread `i + 1`.
 //!
@@ -11,19 +11,21 @@
 //!
 //! Left out: programs with plain accesses. The library checks those without events.
 
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use unpick::sync::RawMutex;
 use unpick::sync::atomic::{AtomicI64, Ordering, fence};
 use unpick_check::{Config, registry};
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Outcome;
 use unpick_core::graph::Graph;
-use unpick_core::op::{Addr, Kind, ThreadId};
+use unpick_core::op::{Addr, Kind, Op, Site, ThreadId};
 use unpick_core::violation::Kind as Violation;
-use unpick_runtime::Limits;
+use unpick_runtime::ops::{self, Object};
+use unpick_runtime::site::site;
 use unpick_runtime::worker::{self, Budget, Ending, Task};
+use unpick_runtime::{Limits, Tag};
 
 use crate::drive::{self, Explored, Settings};
 use crate::key::{EventAt, Key, KeyEvent, Kind as KeyKind, Source};
@@ -198,7 +200,18 @@ impl Witness {
 /// What the threads of a program share.
 struct Memory {
     locations: Vec<AtomicI64>,
-    locks: Vec<RawMutex>,
+    locks: Vec<Word>,
+}
+
+/// The word of a lock, which anybody may free.
+#[derive(Default)]
+struct Word(Tag);
+
+impl Word {
+    #[track_caller]
+    fn take(&self, op: fn(Addr, Site) -> Op) -> u64 {
+        ops::on_object(Object::new(&self.0, "Mutex"), 0, op(Addr::NONE, site(Location::caller())))
+    }
 }
 
 /// The program as a closure. Threads may be abandoned in the middle, and with them their handles to
@@ -210,7 +223,7 @@ fn closure(program: &Program) -> Arc<dyn Fn() + Send + Sync> {
     Arc::new(move || {
         let memory: &'static Memory = Box::leak(Box::new(Memory {
             locations: inits.iter().map(|&init| AtomicI64::new(init)).collect(),
-            locks: (0..locks).map(|_| RawMutex::new()).collect(),
+            locks: (0..locks).map(|_| Word::default()).collect(),
         }));
         for code in &codes {
             let code = Arc::clone(code);
@@ -253,14 +266,18 @@ fn interpret(memory: &Memory, code: Arc<Code>) {
                 0
             }
             Step::Lock { lock } => {
-                memory.locks[lock.0 as usize].lock();
+                memory.locks[lock.0 as usize].take(Op::lock);
                 0
             }
             Step::Unlock { lock } => {
-                memory.locks[lock.0 as usize].unlock();
+                memory.locks[lock.0 as usize].take(Op::unlock);
                 0
             }
-            Step::TryLock { lock } => memory.locks[lock.0 as usize].try_lock().into(),
+            Step::Post { lock } => {
+                memory.locks[lock.0 as usize].take(Op::post);
+                0
+            }
+            Step::TryLock { lock } => (memory.locks[lock.0 as usize].take(Op::try_lock) == 0).into(),
             Step::Choose { n } => unpick::choose(n as usize) as Value,
             Step::Blocked => {
                 unpick::assume(false);
@@ -317,7 +334,7 @@ fn place(program: &Program, step: Step) -> Option<u16> {
         | Step::FetchAdd { loc, .. }
         | Step::Exchange { loc, .. }
         | Step::Cas { loc, .. } => Some(loc.0),
-        Step::Lock { lock } | Step::Unlock { lock } | Step::TryLock { lock } => {
+        Step::Lock { lock } | Step::Unlock { lock } | Step::TryLock { lock } | Step::Post { lock } => {
             Some(program.lock_place(lock))
         }
         _ => None,

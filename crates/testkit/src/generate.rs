@@ -1,7 +1,7 @@
 //! Random small programs, for comparing an engine with the oracle.
 //!
-//! The rule: programs are well formed. A thread unlocks only what it holds, never locks what it
-//! holds already, and after `trylock` unlocks in the branch of success only. Same seed and profile,
+//! The rule: programs are well formed. But for signals, a thread unlocks only what it holds, never
+//! locks what it holds already, and after `trylock` unlocks in the branch of success only. Same seed and profile,
 //! same program.
 
 use crate::program::{BinOp, Expr, Loc, Location, Lock, Mode, Program, Reg, Stmt, Thread};
@@ -18,6 +18,8 @@ pub enum Profile {
     Sc,
     /// Critical sections, nested in any order, `trylock`, and assumptions within.
     Locks,
+    /// Locks that anybody frees: signals that are sent and waited for.
+    Signals,
     /// Everything but plain accesses, with branches, choices and assumptions.
     Mixed,
     /// Some accesses are plain, so some programs race.
@@ -26,8 +28,15 @@ pub enum Profile {
 
 impl Profile {
     /// All profiles.
-    pub const ALL: [Profile; 6] =
-        [Profile::Atomics, Profile::Rmw, Profile::Sc, Profile::Locks, Profile::Mixed, Profile::Plain];
+    pub const ALL: [Profile; 7] = [
+        Profile::Atomics,
+        Profile::Rmw,
+        Profile::Sc,
+        Profile::Locks,
+        Profile::Signals,
+        Profile::Mixed,
+        Profile::Plain,
+    ];
 }
 
 /// Draws a program.
@@ -48,6 +57,7 @@ pub fn generate(profile: Profile, random: &mut Random) -> Program {
     };
     let locks = match profile {
         Profile::Locks => 1 + random.weighted(&[3, 7]),
+        Profile::Signals => 1 + random.weighted(&[6, 4]),
         Profile::Mixed => random.weighted(&[6, 3, 1]),
         _ => 0,
     };
@@ -108,6 +118,7 @@ impl Draft<'_> {
             Profile::Atomics | Profile::Sc => [90, 0, 7, 3, 0],
             Profile::Rmw => [85, 0, 8, 5, 2],
             Profile::Locks => [30, 56, 6, 6, 2],
+            Profile::Signals => [30, 58, 5, 5, 2],
             Profile::Mixed => [58, 14, 12, 10, 6],
             Profile::Plain => [76, 0, 18, 4, 2],
         };
@@ -117,6 +128,16 @@ impl Draft<'_> {
         // Statements may come before the section, as long as there is room for it.
         let urgent = !self.nested.is_empty() && *left <= 2 * self.nested.len();
         match if urgent { 1 } else { drawn } {
+            1 if self.profile == Profile::Signals => {
+                *left -= 1;
+                let lock = Lock(self.random.below(self.locks) as u16);
+                let dst = if self.random.chance(12) { Some(self.fresh()) } else { None };
+                body.push(match (dst, self.random.chance(55)) {
+                    (Some(_), _) => Stmt::TryLock { dst, lock },
+                    (None, true) => Stmt::Post { lock },
+                    (None, false) => Stmt::Lock { lock },
+                });
+            }
             1 if free && *left >= 2 && depth < 3 => self.section(body, left, depth),
             2 if registers > 0 && depth < 2 && self.nested.is_empty() => {
                 let cond = self.condition();
@@ -184,7 +205,7 @@ impl Draft<'_> {
             Profile::Atomics => [30, 32, 10, 6, 10, 12],
             Profile::Rmw => [12, 14, 24, 14, 34, 2],
             Profile::Sc => [32, 34, 5, 4, 5, 20],
-            Profile::Locks => [42, 42, 6, 2, 6, 2],
+            Profile::Locks | Profile::Signals => [42, 42, 6, 2, 6, 2],
             Profile::Mixed => [34, 32, 10, 6, 12, 6],
             Profile::Plain => [44, 44, 4, 2, 4, 2],
         };

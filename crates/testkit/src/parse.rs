@@ -179,6 +179,7 @@ impl<'s> Parser<'s> {
             }
             "lock" => Stmt::Lock { lock: self.lock()? },
             "unlock" => Stmt::Unlock { lock: self.lock()? },
+            "post" => Stmt::Post { lock: self.lock()? },
             "trylock" => {
                 let lock = self.lock()?;
                 Stmt::TryLock { dst: self.assign(assigned.0)?, lock }

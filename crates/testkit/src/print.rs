@@ -110,6 +110,7 @@ impl<'p> Scope<'p> {
             Stmt::Fence { mode } => write!(f, "F{}", mode.name()),
             Stmt::Lock { lock } => write!(f, "lock {}", self.lock(*lock)),
             Stmt::Unlock { lock } => write!(f, "unlock {}", self.lock(*lock)),
+            Stmt::Post { lock } => write!(f, "post {}", self.lock(*lock)),
             Stmt::TryLock { dst, lock } => write!(f, "{}trylock {}", self.dst(*dst, None), self.lock(*lock)),
             Stmt::Choose { dst, n } => write!(f, "{}choose {n}", self.dst(*dst, None)),
             Stmt::Assume(cond) => {

@@ -210,6 +210,12 @@ pub enum Stmt {
         /// The lock.
         lock: Lock,
     },
+    /// `post l`, by anybody: frees the lock, whoever has taken it. A lock that is posted serves as a
+    /// signal.
+    Post {
+        /// The lock.
+        lock: Lock,
+    },
     /// `t=trylock l`; the register gets 1 on success, else 0.
     TryLock {
         /// Where the answer goes.

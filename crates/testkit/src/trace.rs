@@ -172,6 +172,7 @@ impl<'p> Traces<'p> {
                 }
             }
             Step::Lock { lock } => go(update(lock_word(lock), Mode::Acquire, 0, 1), 0, false),
+            Step::Post { lock } => go(update(lock_word(lock), Mode::Release, value, 0), 0, false),
             Step::TryLock { lock } if value == 0 => {
                 go(update(lock_word(lock), Mode::Acquire, 0, 1), 1, false)
             }
@@ -194,7 +195,9 @@ impl<'p> Traces<'p> {
                 Step::Done => break End::Done,
                 Step::Blocked => break End::Assume,
                 Step::Lock { lock } => break End::Waits(self.program.lock_place(lock)),
-                Step::TryLock { lock } => break End::Reads(self.program.lock_place(lock)),
+                Step::TryLock { lock } | Step::Post { lock } => {
+                    break End::Reads(self.program.lock_place(lock));
+                }
                 Step::Load { loc, .. }
                 | Step::FetchAdd { loc, .. }
                 | Step::Exchange { loc, .. }
