@@ -30,6 +30,8 @@ pub struct Config {
     pub stack_size: usize,
     /// Whether `compare_exchange_weak` may fail without a reason.
     pub spurious_failures: bool,
+    /// Whether a thread that waits or is parked may wake up without a reason.
+    pub spurious_wakeups: bool,
     /// How often a loop may read the same write at the same place before it is cut.
     pub max_rounds: usize,
     /// How long a thread may do nothing visible.
@@ -51,6 +53,7 @@ impl Default for Config {
             time_limit: None,
             stack_size: 256 * 1024,
             spurious_failures: false,
+            spurious_wakeups: false,
             max_rounds: 100,
             hang_limit: Duration::from_secs(20),
             on_inconclusive: OnInconclusive::Fail,
@@ -61,13 +64,14 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 11] = [
+pub const VARIABLES: [(&str, &str); 12] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_MAX_EVENTS", "events of one execution at most"),
     ("UNPICK_MAX_EXECUTIONS", "executions at most"),
     ("UNPICK_TIME", "time at most, such as 500ms, 30s, 5m"),
     ("UNPICK_STACK_SIZE", "bytes of stack for each thread"),
     ("UNPICK_SPURIOUS", "1: compare_exchange_weak may fail without a reason"),
+    ("UNPICK_SPURIOUS_WAKEUPS", "1: threads that wait or are parked may wake up without a reason"),
     ("UNPICK_MAX_ROUNDS", "rounds of a loop that reads the same values before it is cut"),
     ("UNPICK_HANG", "how long a thread may do nothing visible, such as 20s"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
@@ -119,6 +123,9 @@ impl Config {
         }
         if let Some(on) = switch("UNPICK_SPURIOUS")? {
             self.spurious_failures = on;
+        }
+        if let Some(on) = switch("UNPICK_SPURIOUS_WAKEUPS")? {
+            self.spurious_wakeups = on;
         }
         if let Some(rounds) = number("UNPICK_MAX_ROUNDS")? {
             self.max_rounds = rounds as usize;
@@ -178,6 +185,7 @@ mod tests {
         assert_eq!(read("UNPICK_TIME", "1.5m").map(|c| c.time_limit), Ok(Some(Duration::from_secs(90))));
         assert_eq!(read("UNPICK_MAX_EXECUTIONS", "10_000").map(|c| c.max_executions), Ok(Some(10_000)));
         assert_eq!(read("UNPICK_SPURIOUS", "1").map(|c| c.spurious_failures), Ok(true));
+        assert_eq!(read("UNPICK_SPURIOUS_WAKEUPS", "1").map(|c| c.spurious_wakeups), Ok(true));
     }
 
     #[test]

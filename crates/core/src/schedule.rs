@@ -5,8 +5,8 @@
 //! did. It names no address and no place in memory, so it can be replayed in another process.
 //!
 //! The text form is `u1` (the version), then base 64 with `-` and `_`: a fingerprint of the
-//! program, the memory model, the runs of threads, and the deviations. A text of another version
-//! or of another program is refused.
+//! program, the memory model, what was known, the runs of threads, and the deviations. A text of
+//! another version or of another program is refused.
 
 use std::fmt;
 
@@ -47,9 +47,24 @@ pub struct Schedule {
     pub fingerprint: u32,
     /// The memory model, as a number that front-ends give it.
     pub model: u8,
+    /// What was known when the execution was found.
+    pub known: Knowledge,
+}
+
+/// What a program under test depends on besides the answers to its ops.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Knowledge {
+    /// Facts about the program, as bits that front-ends give a meaning. Zeros at the end are left out.
+    pub facts: Vec<u64>,
+    /// What the threads were called in the exploration, in the order in which they are spawned here;
+    /// empty when that is the same.
+    pub threads: Vec<u32>,
 }
 
 const VERSION: &str = "u1";
+
+/// Added to the number of the memory model when the schedule says what was known.
+const KNOWS: u8 = 0x80;
 
 /// Why a text is not a schedule that can be replayed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,7 +102,17 @@ impl Schedule {
             };
             Step { thread: names[id.thread.index()], choice }
         });
-        Schedule { steps: steps.collect(), fingerprint: fingerprint(graph, order), model }
+        let steps = steps.collect();
+        let known = Knowledge { facts: Vec::new(), threads: originals(&names, order, graph) };
+        Schedule { steps, fingerprint: fingerprint(graph, order), model, known }
+    }
+
+    /// The same schedule, with what was known when it was found.
+    #[must_use]
+    pub fn with_facts(mut self, facts: &[u64]) -> Schedule {
+        let count = facts.iter().rposition(|&bits| bits != 0).map_or(0, |last| last + 1);
+        self.known.facts = facts[..count].to_vec();
+        self
     }
 }
 
@@ -124,6 +149,14 @@ fn names(graph: &Graph, order: &[EventId]) -> Vec<ThreadId> {
         names[spawn.value as usize] = ThreadId(index as u32 + 1);
     }
     names
+}
+
+/// What renamed threads were called before; empty when nothing was renamed.
+fn originals(names: &[ThreadId], order: &[EventId], graph: &Graph) -> Vec<u32> {
+    let spawns = order.iter().map(|&id| graph.event(id)).filter(|event| event.kind == Kind::Spawn);
+    let threads: Vec<u32> = std::iter::once(0).chain(spawns.map(|spawn| spawn.value as u32)).collect();
+    let renamed = threads.iter().any(|&thread| names[thread as usize].0 != thread);
+    if renamed { threads } else { Vec::new() }
 }
 
 /// A hash of what the events are, without values: it tells programs apart.
@@ -279,7 +312,17 @@ fn shortest(graph: &Graph, lens: &[u32]) -> Vec<EventId> {
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = self.fingerprint.to_le_bytes().to_vec();
-        bytes.push(self.model);
+        let knows = self.known != Knowledge::default();
+        bytes.push(self.model | if knows { KNOWS } else { 0 });
+        if knows {
+            push(&mut bytes, self.known.facts.len() as u32);
+            for &bits in &self.known.facts {
+                push(&mut bytes, bits as u32);
+                push(&mut bytes, (bits >> 32) as u32);
+            }
+            push(&mut bytes, self.known.threads.len() as u32);
+            self.known.threads.iter().for_each(|&thread| push(&mut bytes, thread));
+        }
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for step in &self.steps {
             match runs.last_mut() {
@@ -342,6 +385,15 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
     let fingerprint = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
     let model = *bytes.get(4)?;
     let mut rest = &bytes[5..];
+    let mut known = Knowledge::default();
+    if model & KNOWS != 0 {
+        for _ in 0..pull(&mut rest)? {
+            known.facts.push(u64::from(pull(&mut rest)?) | u64::from(pull(&mut rest)?) << 32);
+        }
+        for _ in 0..pull(&mut rest)? {
+            known.threads.push(pull(&mut rest)?);
+        }
+    }
     let mut steps = Vec::new();
     for _ in 0..pull(&mut rest)? {
         let (&first, tail) = rest.split_first()?;
@@ -368,7 +420,7 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
         };
         at += 1;
     }
-    Some(Schedule { steps, fingerprint, model })
+    Some(Schedule { steps, fingerprint, model: model & !KNOWS, known })
 }
 
 /// Seven bits a byte, lowest first.
@@ -439,6 +491,7 @@ mod tests {
             ],
             fingerprint: 0xdead_beef,
             model: 3,
+            known: Knowledge::default(),
         }
     }
 
@@ -446,6 +499,9 @@ mod tests {
     fn the_text_form_can_be_read_back() {
         let text = sample().to_string();
         assert_eq!(text.parse(), Ok(sample()), "{text}");
+        let mut knowing = sample().with_facts(&[0, 1 << 63 | 5, 0]);
+        knowing.known.threads = vec![0, 2, 1, 300];
+        assert_eq!(knowing.to_string().parse(), Ok(knowing));
     }
 
     #[test]

@@ -19,13 +19,29 @@ pub enum Fact {
     Waiters,
     /// What a shared pointer points to does something visible when it is dropped.
     DropsAreVisible,
+    /// A lock that a panic has poisoned is made good again.
+    PoisonIsCleared,
 }
 
-const FACTS: usize = 4;
+const FACTS: usize = 5;
 
 /// The facts that are known, as bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts([u64; FACTS]);
+
+impl Facts {
+    /// The facts that a schedule brings along.
+    pub(crate) fn new(bits: &[u64]) -> Facts {
+        let mut facts = Facts::default();
+        facts.0.iter_mut().zip(bits).for_each(|(fact, &bits)| *fact = bits);
+        facts
+    }
+
+    /// All bits, in the order of [`Fact`].
+    pub(crate) fn bits(&self) -> Vec<u64> {
+        self.0.to_vec()
+    }
+}
 
 /// What is known.
 ///

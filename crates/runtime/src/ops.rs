@@ -558,6 +558,40 @@ pub fn thread() -> ThreadId {
     context().1
 }
 
+/// What a thread is called in the exploration, also where a schedule of it is followed.
+pub fn name_of(thread: ThreadId) -> u32 {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    let s = unsafe { &*session };
+    s.names.get(thread.index()).copied().unwrap_or(thread.0)
+}
+
+/// The thread with a name that [`name_of`] gave.
+pub fn named(name: u32) -> ThreadId {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    let s = unsafe { &*session };
+    ThreadId(s.names.iter().position(|&known| known == name).map_or(name, |thread| thread as u32))
+}
+
+/// Whether a thread that waits may wake up without a reason.
+pub fn wakes_spuriously() -> bool {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    unsafe { (*session).limits.spurious_wakeups }
+}
+
+/// Ends the check with an error: the program does what unpick cannot do.
+pub fn refuse(problem: &str) -> ! {
+    let (session, thread) = context();
+    arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    s.error = Some(Error::Misuse { problem: problem.to_string() });
+    s.execution.repeat();
+    leave_for_good(session, thread)
+}
+
 /// Keeps a pointer for a thread until the end of the run: what the library knows about the thread.
 pub fn set_data(thread: ThreadId, data: *const ()) {
     let (session, _) = context();

@@ -41,6 +41,8 @@ pub struct Limits {
     pub stack_size: usize,
     /// How often a loop may read the same write at the same place before it is cut.
     pub max_rounds: usize,
+    /// Whether a thread that waits for a condition or is parked may wake up without a reason.
+    pub spurious_wakeups: bool,
 }
 
 /// A position that no thread reaches.
@@ -115,6 +117,8 @@ pub(crate) struct Session {
     pub(crate) fatal: bool,
     /// What is known about the program.
     pub(crate) facts: Facts,
+    /// What threads were called in the exploration whose schedule is followed; empty: as now.
+    pub(crate) names: Vec<u32>,
     /// What the library keeps for each thread.
     pub(crate) data: Vec<*const ()>,
     /// Whether the exploration must start again, since more has become visible.
@@ -155,6 +159,7 @@ impl Session {
             worn: false,
             fatal: false,
             facts: Facts::default(),
+            names: Vec::new(),
             data: Vec::new(),
             renew: false,
             stamp: 0,

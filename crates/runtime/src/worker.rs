@@ -12,9 +12,11 @@ use unpick_core::error::Error;
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::Site;
+use unpick_core::schedule::Knowledge;
 use unpick_core::stats::Stats;
 use unpick_core::violation::{Point, Violation};
 
+use crate::facts::Facts;
 use crate::fiber::Fiber;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
@@ -67,6 +69,8 @@ pub struct Explored {
     pub recorder: Option<Recorder>,
     /// Types of the objects behind locations, and behind plain cells.
     pub kinds: (Vec<&'static str>, Vec<&'static str>),
+    /// What has become known about the program.
+    pub facts: Vec<u64>,
 }
 
 /// A check to carry out.
@@ -77,6 +81,8 @@ pub struct Task {
     pub program: Program,
     /// Limits of each execution.
     pub limits: Limits,
+    /// What is known about the program to begin with.
+    pub known: Knowledge,
     /// Limits of the whole.
     pub budget: Budget,
     /// Records one execution instead of exploring all.
@@ -114,6 +120,8 @@ pub fn explore(task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Result<Ex
     let hang = task.budget.hang;
     let execution = (task.fresh)();
     let mut session = Session::new(execution, task.program.clone(), task.limits, pulse.clone());
+    session.facts = Facts::new(&task.known.facts);
+    session.names.clone_from(&task.known.threads);
     let mut state = State { task, started: Instant::now(), cut: None, cpu: Duration::ZERO, warm: false };
     loop {
         let (sender, receiver) = channel();
@@ -149,6 +157,7 @@ fn conclude(mut session: Box<Session>, state: &State, ending: Ending) -> Explore
         fatal: session.fatal,
         recorder: session.recorder.take(),
         kinds,
+        facts: session.facts.bits(),
         execution: session.restart((state.task.fresh)()),
     }
 }

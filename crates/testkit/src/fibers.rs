@@ -21,6 +21,7 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Outcome;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Site, ThreadId};
+use unpick_core::schedule::Knowledge;
 use unpick_core::violation::Kind as Violation;
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::site::site;
@@ -100,7 +101,12 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     let witness = Arc::new(Mutex::new(Witness::default()));
     let theirs = Arc::clone(&witness);
     let task = Task {
-        limits: Limits { stack_size: config.stack_size, max_rounds: config.max_rounds },
+        limits: Limits {
+            stack_size: config.stack_size,
+            max_rounds: config.max_rounds,
+            spurious_wakeups: config.spurious_wakeups,
+        },
+        known: Knowledge::default(),
         budget: Budget { executions: None, time: None, hang: HANG },
         fresh: Box::new(move || registry::execution(&config).expect("a known memory model")),
         program: closure(program),

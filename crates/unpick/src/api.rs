@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use unpick_check::{Config, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, registry};
 use unpick_core::execution::Execution;
+use unpick_core::schedule::Knowledge;
 use unpick_core::trace::Finding;
 use unpick_report::{Progress, TextOptions};
 use unpick_runtime::worker::{Budget, Ending, Explored, Task};
@@ -86,6 +87,14 @@ impl Check {
     /// Lets `compare_exchange_weak` fail without a reason, which multiplies the executions.
     pub fn spurious_failures(mut self, on: bool) -> Check {
         self.config.spurious_failures = on;
+        self
+    }
+
+    /// Lets a thread that waits for a [`Condvar`](crate::sync::Condvar) or is
+    /// [parked](crate::thread::park) wake up without a reason, once in each execution, which
+    /// multiplies the executions.
+    pub fn spurious_wakeups(mut self, on: bool) -> Check {
+        self.config.spurious_wakeups = on;
         self
     }
 
@@ -170,7 +179,12 @@ pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Ex
     Task {
         fresh,
         program: Arc::clone(program),
-        limits: Limits { stack_size: config.stack_size, max_rounds: config.max_rounds },
+        limits: Limits {
+            stack_size: config.stack_size,
+            max_rounds: config.max_rounds,
+            spurious_wakeups: config.spurious_wakeups,
+        },
+        known: Knowledge::default(),
         budget: Budget {
             executions: config.max_executions,
             time: config.time_limit,

@@ -72,6 +72,7 @@ pub(crate) fn run(
         Execution::new(model, registry::replay(steps.clone()), usize::MAX)
     };
     let mut task = api::task(config, program, Box::new(fresh));
+    task.known.clone_from(&schedule.known);
     task.budget.executions = None;
     task.budget.time = None;
     task.recorder = Some(Recorder::new(wanted));

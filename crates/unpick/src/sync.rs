@@ -1,9 +1,22 @@
 //! Synchronisation, as in [`std::sync`].
 
 pub mod atomic;
+mod barrier;
+mod condvar;
+mod lazy_lock;
 mod mutex;
+mod once;
+mod once_lock;
+mod poison;
 mod raw_mutex;
+mod rwlock;
 
+pub use barrier::{Barrier, BarrierWaitResult};
+pub use condvar::{Condvar, WaitTimeoutResult};
+pub use lazy_lock::LazyLock;
 pub use mutex::{Mutex, MutexGuard};
+pub use once::{Once, OnceState};
+pub use once_lock::OnceLock;
 pub use raw_mutex::RawMutex;
+pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};

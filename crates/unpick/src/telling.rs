@@ -34,7 +34,8 @@ pub(crate) fn tell(
     let graph = explored.execution.graph();
     let number = explored.stats.executions();
     let model = registry::number_of(&config.model);
-    let schedule = |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model);
+    let schedule =
+        |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model).with_facts(&explored.facts);
     let needed = schedule(&graph.closure(&foundation(graph, violation)));
     match tell_schedule(config, program, violation, &needed, number) {
         Err(Error::Token { .. }) => {

@@ -1,17 +1,27 @@
 //! Threads, as in [`std::thread`].
 
+mod builder;
+mod handle;
+mod parking;
+
 use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-use unpick_core::op::ThreadId;
+use unpick_core::op::{Site, ThreadId as Number};
 use unpick_runtime::facts::{self, Fact};
 use unpick_runtime::{ops, panics};
 
 use crate::here;
 use crate::sync::atomic::{AtomicBool, Ordering};
+
+pub use builder::Builder;
+pub use handle::{Thread, ThreadId, current};
+pub(crate) use parking::{Wakes, mutex_of, pass, wake};
+#[expect(deprecated, reason = "std has them still")]
+pub use parking::{park, park_timeout, park_timeout_ms, sleep, sleep_ms};
 
 /// What a thread leaves behind: its result, or the value it panicked with.
 pub type Result<T> = std::thread::Result<T>;
@@ -22,17 +32,20 @@ struct Packet<T> {
     result: UnsafeCell<Option<Result<T>>>,
     /// Written when the thread ends, if anybody looks.
     ended: AtomicBool,
+    /// The thread.
+    thread: Thread,
 }
 
 impl<T> Packet<T> {
     /// An empty packet, made in place: building it on the stack and moving it shows in profiles.
-    fn new() -> Rc<Packet<T>> {
+    fn new(thread: Thread) -> Rc<Packet<T>> {
         let mut packet = Rc::<Packet<T>>::new_uninit();
-        // SAFETY: the packet is not shared yet, and both fields are written before it is used.
+        // SAFETY: the packet is not shared yet, and all fields are written before it is used.
         unsafe {
             let place = Rc::get_mut(&mut packet).unwrap_unchecked().as_mut_ptr();
             (&raw mut (*place).result).write(UnsafeCell::new(None));
             (&raw mut (*place).ended).write(AtomicBool::new(false));
+            (&raw mut (*place).thread).write(thread);
             packet.assume_init()
         }
     }
@@ -47,8 +60,8 @@ impl<T> Packet<T> {
 
 /// A thread that can be waited for.
 enum Inner<T> {
-    Checked { thread: ThreadId, packet: Rc<Packet<T>> },
-    Outside(std::thread::JoinHandle<T>),
+    Checked { thread: Number, packet: Rc<Packet<T>> },
+    Outside(std::thread::JoinHandle<T>, Thread),
 }
 
 /// A handle to a thread, as [`std::thread::JoinHandle`].
@@ -73,7 +86,15 @@ impl<T> JoinHandle<T> {
                 ops::join(thread, here!());
                 collect(thread, &packet)
             }
-            Inner::Outside(handle) => handle.join(),
+            Inner::Outside(handle, _) => handle.join(),
+        }
+    }
+
+    /// The thread.
+    pub fn thread(&self) -> &Thread {
+        match &self.0 {
+            Inner::Checked { packet, .. } => &packet.thread,
+            Inner::Outside(_, thread) => thread,
         }
     }
 
@@ -82,7 +103,7 @@ impl<T> JoinHandle<T> {
     pub fn is_finished(&self) -> bool {
         match &self.0 {
             Inner::Checked { packet, .. } => packet.has_ended(),
-            Inner::Outside(handle) => handle.is_finished(),
+            Inner::Outside(handle, _) => handle.is_finished(),
         }
     }
 }
@@ -103,12 +124,36 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    if !ops::in_check() {
-        return JoinHandle(Inner::Outside(std::thread::spawn(f)));
-    }
-    let (job, packet) = package(f);
-    JoinHandle(Inner::Checked { thread: ops::spawn(job, here!()), packet })
+    Builder::new().spawn(f).expect("the system refuses another thread")
 }
+
+/// Starts a thread of the program under test.
+fn start<'a, F, T>(name: Option<String>, f: F, site: Site) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + 'a,
+    T: 'a,
+{
+    let (job, packet) = package(name, f);
+    let thread = packet.thread.start(job, site);
+    JoinHandle(Inner::Checked { thread, packet })
+}
+
+/// Whether the thread is unwinding because of a panic.
+pub fn panicking() -> bool {
+    panics::panicking()
+}
+
+/// How many threads can run at the same time, as far as the system tells; 2 inside a check, wherever
+/// it runs.
+///
+/// # Errors
+///
+/// When the system does not tell.
+pub fn available_parallelism() -> std::io::Result<std::num::NonZero<usize>> {
+    if ops::in_check() { Ok(PARALLELISM) } else { std::thread::available_parallelism() }
+}
+
+const PARALLELISM: std::num::NonZero<usize> = std::num::NonZero::new(2).unwrap();
 
 /// Lets other threads run first. Inside a check they do anyway.
 pub fn yield_now() {
@@ -118,12 +163,12 @@ pub fn yield_now() {
 }
 
 /// Wraps a closure so that it leaves its result in a packet.
-fn package<'a, F, T>(f: F) -> (Box<dyn FnOnce() + 'static>, Rc<Packet<T>>)
+fn package<'a, F, T>(name: Option<String>, f: F) -> (Box<dyn FnOnce() + 'static>, Rc<Packet<T>>)
 where
     F: FnOnce() -> T + 'a,
     T: 'a,
 {
-    let packet = Packet::new();
+    let packet = Packet::new(Thread::new(name));
     let theirs = Rc::clone(&packet);
     let job: Box<dyn FnOnce() + 'a> = Box::new(move || {
         let result = catch_unwind(AssertUnwindSafe(f));
@@ -136,14 +181,14 @@ where
             theirs.ended.store(true, Ordering::Release);
         }
     });
-    // SAFETY: for `spawn` the closure is 'static; for `scope` the thread is joined before anything
+    // SAFETY: for `spawn` the closure is 'static, or its caller vouches for it; for `scope` the thread is joined before anything
     // that the closure borrows goes away.
     let job = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce() + 'static>>(job) };
     (job, packet)
 }
 
 /// Takes the result of a thread that was joined.
-fn collect<T>(thread: ThreadId, packet: &Packet<T>) -> Result<T> {
+fn collect<T>(thread: Number, packet: &Packet<T>) -> Result<T> {
     // SAFETY: the thread has ended, and results are collected once.
     let result = unsafe { (*packet.result.get()).take() };
     let result = result.unwrap_or_else(|| panic!("the result of {thread} has been taken already"));
@@ -157,7 +202,7 @@ fn collect<T>(thread: ThreadId, packet: &Packet<T>) -> Result<T> {
 #[derive(Debug)]
 pub struct Scope<'scope, 'env: 'scope> {
     outside: Cell<Option<&'scope std::thread::Scope<'scope, 'env>>>,
-    threads: RefCell<Vec<(ThreadId, Joined)>>,
+    threads: RefCell<Vec<(Number, Joined)>>,
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
@@ -170,8 +215,8 @@ type Joined = Rc<(Cell<bool>, Cell<bool>)>;
 unsafe impl Sync for Scope<'_, '_> {}
 
 enum ScopedInner<'scope, T> {
-    Checked { thread: ThreadId, packet: Rc<Packet<T>>, joined: Joined },
-    Outside(std::thread::ScopedJoinHandle<'scope, T>),
+    Checked { thread: Number, packet: Rc<Packet<T>>, joined: Joined },
+    Outside(std::thread::ScopedJoinHandle<'scope, T>, Thread),
 }
 
 /// A handle to a thread of a scope, as [`std::thread::ScopedJoinHandle`].
@@ -196,7 +241,15 @@ impl<T> ScopedJoinHandle<'_, T> {
                 joined.0.set(true);
                 collect(thread, &packet)
             }
-            ScopedInner::Outside(handle) => handle.join(),
+            ScopedInner::Outside(handle, _) => handle.join(),
+        }
+    }
+
+    /// The thread.
+    pub fn thread(&self) -> &Thread {
+        match &self.0 {
+            ScopedInner::Checked { packet, .. } => &packet.thread,
+            ScopedInner::Outside(_, thread) => thread,
         }
     }
 
@@ -205,7 +258,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     pub fn is_finished(&self) -> bool {
         match &self.0 {
             ScopedInner::Checked { packet, .. } => packet.has_ended(),
-            ScopedInner::Outside(handle) => handle.is_finished(),
+            ScopedInner::Outside(handle, _) => handle.is_finished(),
         }
     }
 }
@@ -218,17 +271,23 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        if let Some(outside) = self.outside.get() {
-            return ScopedJoinHandle(ScopedInner::Outside(outside.spawn(f)));
-        }
+        Builder::new().spawn_scoped(self, f).expect("the system refuses another thread")
+    }
+
+    /// Starts a thread of the program under test.
+    fn start<F, T>(&'scope self, name: Option<String>, f: F, site: Site) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
         let joined: Joined = Rc::default();
         let theirs = Rc::clone(&joined);
-        let (job, packet) = package(move || {
+        let (job, packet) = package(name, move || {
             let result = catch_unwind(AssertUnwindSafe(f));
             theirs.1.set(result.is_err());
             result.unwrap_or_else(|payload| resume_unwind(payload))
         });
-        let thread = ops::spawn(job, here!());
+        let thread = packet.thread.start(job, site);
         self.threads.borrow_mut().push((thread, Rc::clone(&joined)));
         ScopedJoinHandle(ScopedInner::Checked { thread, packet, joined })
     }

@@ -160,6 +160,39 @@ impl<T: ?Sized> fmt::Debug for Mutex<T> {
     }
 }
 
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// Where the mutex is: tells mutexes apart.
+    pub(super) fn address(&self) -> usize {
+        &raw const self.mutex.tag as usize
+    }
+
+    /// Gives the lock back for the time of a wait.
+    pub(super) fn unlock_to_wait(&self) {
+        ops::on_object(self.mutex.object(), 0, Op::unlock(Addr::NONE, self.site));
+    }
+
+    /// Takes the lock after a wait.
+    pub(super) fn lock_again(&self, site: Site) {
+        ops::on_object(self.mutex.object(), 0, Op::lock(Addr::NONE, site));
+    }
+
+    /// Lets `std`'s guard be used for a wait.
+    pub(super) fn with_outside<R>(
+        &mut self,
+        f: impl FnOnce(std::sync::MutexGuard<'a, ()>) -> (std::sync::MutexGuard<'a, ()>, R),
+    ) -> R {
+        let outside = self.outside.take().expect("a lock taken inside a check was used outside");
+        let (outside, result) = f(outside);
+        self.outside = Some(outside);
+        result
+    }
+
+    /// The guard, after a wait in which another thread may have panicked.
+    pub(super) fn checked(self) -> LockResult<MutexGuard<'a, T>> {
+        if self.mutex.contents.poisoned.get() { Err(PoisonError::new(self)) } else { Ok(self) }
+    }
+}
+
 /// A taken lock; given back when dropped.
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {

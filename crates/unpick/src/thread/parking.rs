@@ -1,0 +1,148 @@
+//! Threads that sleep until another thread wakes them: parking, and what conditions and barriers
+//! rest on.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use unpick_core::op::{Addr, Op, Site};
+use unpick_runtime::ops::{self, Object};
+
+use super::handle::Local;
+use crate::here;
+
+/// Waits until the thread is given a token by [`unpark`](super::Thread::unpark), and uses it up, as
+/// [`std::thread::park`].
+///
+/// Inside a check it returns without a token only if
+/// [`Check::spurious_wakeups`](crate::Check::spurious_wakeups) is set. A thread that waits for ever
+/// is a violation.
+///
+/// ```
+/// use unpick::sync::Arc;
+/// use unpick::sync::atomic::{AtomicBool, Ordering};
+/// use unpick::thread;
+///
+/// unpick::check(|| {
+///     let ready = Arc::new(AtomicBool::new(false));
+///     let theirs = Arc::clone(&ready);
+///     let sleeper = thread::spawn(move || {
+///         while !theirs.load(Ordering::Acquire) {
+///             thread::park();
+///         }
+///     });
+///     ready.store(true, Ordering::Release);
+///     sleeper.thread().unpark();
+///     sleeper.join().unwrap();
+/// });
+/// ```
+#[track_caller]
+pub fn park() {
+    if !ops::in_check() {
+        return std::thread::park();
+    }
+    let site = here!();
+    let local = Local::of(ops::thread());
+    if !wakes_spuriously(&local, site) {
+        ops::on_object(Object::new(&local.token, "token"), 1, Op::wait(Addr::NONE, false, site));
+    }
+}
+
+/// Waits for a token, but not for ever, as [`std::thread::park_timeout`].
+///
+/// Inside a check the time may pass at any moment, however long it is: whenever there is no token,
+/// the thread goes on without.
+///
+/// ```
+/// use std::time::Duration;
+/// use unpick::thread;
+///
+/// unpick::check(|| thread::park_timeout(Duration::from_secs(1)));
+/// ```
+#[track_caller]
+pub fn park_timeout(duration: Duration) {
+    if !ops::in_check() {
+        return std::thread::park_timeout(duration);
+    }
+    let local = Local::of(ops::thread());
+    let token = Object::new(&local.token, "token");
+    if ops::on_object(token, 1, Op::try_lock(Addr::NONE, here!())) != 0 {
+        pass(duration);
+    }
+}
+
+/// As [`park_timeout`], in milliseconds.
+#[deprecated(note = "replaced by `park_timeout`")]
+#[track_caller]
+pub fn park_timeout_ms(ms: u32) {
+    park_timeout(Duration::from_millis(ms.into()));
+}
+
+/// Waits for some time. Inside a check that is no event: other threads may do anything meanwhile, as
+/// they may anyway.
+///
+/// ```
+/// unpick::check(|| unpick::thread::sleep(std::time::Duration::from_secs(3600)));
+/// ```
+pub fn sleep(duration: Duration) {
+    if ops::in_check() { pass(duration) } else { std::thread::sleep(duration) }
+}
+
+/// As [`sleep`], in milliseconds.
+#[deprecated(note = "replaced by `sleep`")]
+pub fn sleep_ms(ms: u32) {
+    sleep(Duration::from_millis(ms.into()));
+}
+
+/// Says that the calling thread has let time pass. Nothing in a check depends on time.
+pub(crate) fn pass(_: Duration) {}
+
+/// Whether a thread that is about to wait wakes up without a reason: once in an execution, so that
+/// loops end.
+fn wakes_spuriously(local: &Local, site: Site) -> bool {
+    let wakes = ops::wakes_spuriously() && !local.woke.get() && ops::choose(2, site) == 1;
+    if wakes {
+        local.woke.set(true);
+    }
+    wakes
+}
+
+/// The calling thread as one that others wake.
+pub(crate) struct Wakes(Rc<Local>);
+
+impl Wakes {
+    /// The calling thread.
+    pub(crate) fn current() -> Wakes {
+        Wakes(Local::of(ops::thread()))
+    }
+
+    /// What others call it when they wake it.
+    pub(crate) fn number(&self) -> u32 {
+        ops::name_of(ops::thread())
+    }
+
+    /// Waits for [`wake`].
+    pub(crate) fn wait(&self, site: Site) {
+        ops::on_object(Object::new(&self.0.signal, "signal"), 1, Op::wait(Addr::NONE, false, site));
+    }
+
+    /// Whether the thread goes on without being woken.
+    pub(crate) fn wakes_spuriously(&self, site: Site) -> bool {
+        wakes_spuriously(&self.0, site)
+    }
+
+    /// Notes with which mutex the thread waits.
+    pub(crate) fn set_mutex(&self, address: usize) {
+        self.0.mutex.set(address);
+    }
+}
+
+/// The mutex with which a thread waits.
+pub(crate) fn mutex_of(number: u32) -> usize {
+    Local::of(ops::named(number)).mutex.get()
+}
+
+/// Wakes a thread that waits, or is about to. This synchronises with its [`Wakes::wait`].
+pub(crate) fn wake(number: u32, site: Site) {
+    let local = Local::of(ops::named(number));
+    ops::on_object(Object::new(&local.signal, "signal"), 1, Op::post(Addr::NONE, site));
+}
