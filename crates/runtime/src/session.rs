@@ -116,7 +116,13 @@ pub(crate) struct Session {
     pub(crate) watches_ends: bool,
     /// Whether the exploration must start again, since more has become visible.
     pub(crate) renew: bool,
+    /// Whether the program ever had memory of the system heap.
+    pub(crate) spilled: bool,
+    /// Whether a thread has no arena, since there are no more.
+    bare: bool,
     stamp: u64,
+    /// The stamp of objects on the system heap, which may outlive the run.
+    heap_stamp: u64,
     /// Runs so far, of all executions.
     runs: u64,
     id: u64,
@@ -153,7 +159,10 @@ impl Session {
             fatal: false,
             watches_ends: false,
             renew: false,
+            spilled: false,
+            bare: false,
             stamp: 0,
+            heap_stamp: 0,
             runs: 0,
             id: crate::tag::new_session(),
             program,
@@ -169,7 +178,7 @@ impl Session {
     /// Lets threads allocate from arenas, or not.
     pub(crate) fn use_arenas(&mut self, on_arenas: bool) {
         self.on_arenas = on_arenas;
-        self.execution.set_stable_addresses(on_arenas);
+        self.execution.set_stable_addresses(on_arenas && !self.spilled);
     }
 
     /// Whether threads allocate from arenas.
@@ -181,6 +190,17 @@ impl Session {
     #[inline(always)]
     pub(crate) fn stamp(&self) -> u64 {
         self.stamp
+    }
+
+    /// The stamp of the current run on objects of the system heap.
+    #[inline(always)]
+    pub(crate) fn heap_stamp(&self) -> u64 {
+        self.heap_stamp
+    }
+
+    /// Whether objects that are made in this run may be on the system heap.
+    pub(crate) fn uses_heap(&self) -> bool {
+        !self.on_arenas || self.bare || current::has_spilled()
     }
 
     /// The memory of a thread, or null.
@@ -199,6 +219,8 @@ impl Session {
         // state of a loop, which may have objects on its stack, is the same in every run.
         let run = if self.on_arenas { crate::tag::EVERY_RUN } else { self.runs };
         self.stamp = crate::tag::stamp(self.id, run);
+        self.heap_stamp = crate::tag::stamp(self.id, self.runs);
+        current::set_spilled(false);
         self.cells.clear();
         self.known_cells.clear();
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
@@ -230,7 +252,9 @@ impl Session {
         while self.fibers.len() <= thread.index() {
             let next = ThreadId(self.fibers.len() as u32);
             self.fibers.push(Fiber::new(next, this, self.limits.stack_size)?);
-            self.arenas.push(Arena::take());
+            let arena = Arena::take();
+            self.bare |= arena.is_none();
+            self.arenas.push(arena);
             self.jobs.push(None);
         }
         Ok(())
@@ -241,6 +265,10 @@ impl Session {
         if !matches!(outcome, Outcome::Complete) {
             self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
             self.jobs.iter_mut().for_each(|job| std::mem::forget(job.take()));
+        }
+        if self.on_arenas && !self.spilled && self.uses_heap() {
+            self.spilled = true;
+            self.use_arenas(true);
         }
         self.statics.restore();
         self.worn |= std::thread::panicking();

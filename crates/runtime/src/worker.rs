@@ -61,6 +61,8 @@ pub struct Explored {
     pub cut_loops: Vec<Site>,
     /// Whether threads had memory of their own.
     pub on_arenas: bool,
+    /// Whether some of their memory was of the system heap all the same.
+    pub spilled: bool,
     /// Whether the process must end after the report: a destructor panicked during a panic.
     pub fatal: bool,
     /// What was recorded, if that was asked for.
@@ -146,6 +148,7 @@ fn conclude(mut session: Box<Session>, state: &State, ending: Ending) -> Explore
         cut: state.cut,
         cut_loops: std::mem::take(&mut session.cut_loops),
         on_arenas: session.is_on_arenas(),
+        spilled: session.spilled,
         fatal: session.fatal,
         recorder: session.recorder.take(),
         kinds,
@@ -267,6 +270,8 @@ fn wear(session: &mut Session) -> Pause {
 
 /// The execution that is thrown away.
 fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
+    // Asked before the threads take all arenas there are.
+    let on_arenas = arenas_work();
     session.use_arenas(false);
     session::run(&mut **session);
     if let Some(error) = session.error.take() {
@@ -276,7 +281,7 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     session.renew = false;
     session.restart((state.task.fresh)());
     session.spins = Default::default();
-    session.use_arenas(arenas_work());
+    session.use_arenas(on_arenas);
     session.recorder = state.task.recorder.take();
     worn.then(|| wear(session))
 }

@@ -236,6 +236,11 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
         assumptions.push(String::from(
             "without unpick's allocator, loops that count in memory are taken for loops that wait",
         ));
+    } else if explored.spilled {
+        assumptions.push(String::from(
+            "a thread allocated more than 64 MiB, or there was no address space for that: loops that count in \
+             memory beyond are taken for loops that wait",
+        ));
     }
     let statistics = Statistics::new(&explored.stats, explored.cpu);
     Summary::new(statistics, model.name(), explored.execution.strategy().name(), assumptions)

@@ -11,6 +11,7 @@ mod errors;
 mod host;
 mod locks;
 mod outside;
+mod overflow;
 mod panics;
 mod regressions;
 mod statics;
