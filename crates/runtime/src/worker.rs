@@ -81,6 +81,8 @@ pub struct Task {
     pub limits: Limits,
     /// Limits of the whole.
     pub budget: Budget,
+    /// Whether threads tell by a write that they end, even if nobody looks.
+    pub ends_are_watched: bool,
     /// Records one execution instead of exploring all.
     pub recorder: Option<Recorder>,
     /// Sees every execution that has ended; the exploration goes on after a violation if it says so.
@@ -116,6 +118,7 @@ pub fn explore(task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Result<Ex
     let hang = task.budget.hang;
     let execution = (task.fresh)();
     let mut session = Session::new(execution, task.program.clone(), task.limits, pulse.clone());
+    session.watches_ends = task.ends_are_watched;
     let mut state = State { task, started: Instant::now(), cut: None, cpu: Duration::ZERO, warm: false };
     loop {
         let (sender, receiver) = channel();
