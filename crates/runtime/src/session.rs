@@ -26,6 +26,7 @@ use crate::site;
 use crate::spin::Spins;
 use crate::statics::Statics;
 use crate::tag::Tag;
+use crate::wording;
 
 /// The program under test: called once per execution.
 pub type Program = Arc<dyn Fn() + Send + Sync>;
@@ -299,7 +300,8 @@ impl Session {
                 panic.map_or(Outcome::Ended, |violation| Outcome::Violated(Box::new(violation)))
             }
             Outcome::Diverged(divergence) => {
-                self.error.get_or_insert_with(|| diverged(&divergence));
+                let error = self.diverged(&divergence);
+                self.error.get_or_insert(error);
                 Outcome::Diverged(divergence)
             }
             other => other,
@@ -321,6 +323,24 @@ impl Session {
         self.known_cells[cell as usize].birth(&self.arenas)
     }
 
+    /// What an error says about a replay that went astray.
+    fn diverged(&self, divergence: &Divergence) -> Error {
+        let kind = |op: &Op| self.known.get(op.addr.index()).map_or("", |known| known.kind);
+        let [before, now] = [divergence.before.map(|event| event.op()), divergence.now];
+        let same = before.zip(now).is_some_and(|(before, now)| {
+            wording::call(&before, kind(&before)) == wording::call(&now, kind(&now))
+        });
+        let describe = |op: Option<Op>, remark: &str| match op {
+            Some(op) => format!("{}{remark}{}", wording::call(&op, kind(&op)), wording::at(op.site)),
+            None => String::from("nothing more"),
+        };
+        Error::Diverged {
+            thread: site::thread_name(divergence.thread),
+            before: describe(before, ""),
+            now: describe(now, if same { " of another object" } else { "" }),
+        }
+    }
+
     #[inline(never)]
     fn check_creator(&mut self, thread: ThreadId, op: &Op, creator: ThreadId, birth: u32) {
         let graph = self.execution.graph();
@@ -334,20 +354,6 @@ impl Session {
         let access = Access { point, writes, atomic: true };
         let object = self.known[op.addr.index()].kind.to_string();
         self.execution.fail(Violation { kind: Kind::Unpublished { access, creator, object }, point });
-    }
-}
-
-/// What an error says about a replay that went astray.
-fn diverged(divergence: &Divergence) -> Error {
-    let describe = |name: &str, site: Site| match site::place(site) {
-        Some(place) => format!("{name} at {}:{}:{}", place.file, place.line, place.column),
-        None => name.to_string(),
-    };
-    let nothing = || String::from("nothing more");
-    Error::Diverged {
-        thread: site::thread_name(divergence.thread),
-        before: divergence.before.as_ref().map_or_else(nothing, |event| describe(event.name(), event.site)),
-        now: divergence.now.as_ref().map_or_else(nothing, |op| describe(op.name(), op.site)),
     }
 }
 
