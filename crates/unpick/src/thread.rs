@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, needs_drop};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, ThreadId};
@@ -213,6 +213,9 @@ type Joined = Rc<(Cell<bool>, Cell<bool>)>;
 // SAFETY: inside a check one thread of the program runs at a time, on one OS thread; outside, the
 // cells are not used.
 unsafe impl Sync for Scope<'_, '_> {}
+// SAFETY: as above.
+unsafe impl Send for Scope<'_, '_> {}
+impl RefUnwindSafe for Scope<'_, '_> {}
 
 enum ScopedInner<'scope, T> {
     Checked(Checked<T>, Joined),
@@ -224,9 +227,9 @@ enum ScopedInner<'scope, T> {
 pub struct ScopedJoinHandle<'scope, T>(ScopedInner<'scope, T>);
 
 // SAFETY: as for `JoinHandle`.
-unsafe impl<T> Send for ScopedJoinHandle<'_, T> {}
+unsafe impl<T: Send> Send for ScopedJoinHandle<'_, T> {}
 // SAFETY: as for `JoinHandle`.
-unsafe impl<T> Sync for ScopedJoinHandle<'_, T> {}
+unsafe impl<T: Send> Sync for ScopedJoinHandle<'_, T> {}
 
 impl<T> ScopedJoinHandle<'_, T> {
     /// Waits for the thread, and returns its result.

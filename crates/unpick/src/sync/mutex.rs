@@ -3,6 +3,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use unpick_core::op::{Addr, Op, Site};
@@ -40,6 +41,9 @@ pub struct Mutex<T: ?Sized> {
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+// A panic while the lock is held poisons it.
+impl<T: ?Sized> UnwindSafe for Mutex<T> {}
+impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
 impl<T> Mutex<T> {
     /// A free mutex with a value.
@@ -170,6 +174,10 @@ pub struct MutexGuard<'a, T: ?Sized> {
     /// own in the source.
     site: Site,
 }
+
+// SAFETY: a shared guard gives shared references to the value, and nothing else. It is not `Send`:
+// a lock is given back by the thread that took it.
+unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;

@@ -10,6 +10,7 @@ mod basics;
 mod errors;
 mod host;
 mod locks;
+mod marks;
 mod outside;
 mod overflow;
 mod panics;
