@@ -110,6 +110,13 @@ impl Arena {
         self.position = 0;
     }
 
+    /// Makes the arena look full: everything comes from the system heap, but the thread has an arena.
+    #[cold]
+    pub(crate) fn close(&mut self) {
+        self.reset();
+        self.used = ARENA_BYTES;
+    }
+
     /// Whether the address is in this arena.
     #[inline(always)]
     pub(crate) fn contains(&self, address: usize) -> bool {
@@ -160,7 +167,8 @@ unsafe impl Send for Arena {}
 /// Where arenas are put if the place is free, so that addresses are the same in every process.
 const WISHED: usize = 0x1000_0000_0000;
 
-fn map(wished: usize, bytes: usize) -> Option<usize> {
+/// Maps fresh memory, which costs nothing until it is used.
+pub(crate) fn map(wished: usize, bytes: usize) -> Option<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a fresh anonymous mapping; nothing is replaced.
     let start = unsafe {

@@ -117,6 +117,10 @@ pub(crate) struct Session {
     pub(crate) watches_ends: bool,
     /// Whether the exploration must start again, since more has become visible.
     pub(crate) renew: bool,
+    /// Whether the global allocator is ours.
+    pub(crate) has_allocator: bool,
+    /// The memory model, as a number in schedules.
+    pub(crate) model: u8,
     /// Whether the program ever had memory of the system heap.
     pub(crate) spilled: bool,
     /// Whether a thread has no arena, since there are no more.
@@ -160,6 +164,8 @@ impl Session {
             fatal: false,
             watches_ends: false,
             renew: false,
+            has_allocator: false,
+            model: 0,
             spilled: false,
             bare: false,
             stamp: 0,
@@ -204,11 +210,12 @@ impl Session {
         !self.on_arenas || self.bare || current::has_spilled()
     }
 
-    /// The memory of a thread, or null.
+    /// The memory of a thread, or null if it has none. It is put aside while the engine runs, even
+    /// when the thread does not allocate from it.
     #[inline(always)]
     pub(crate) fn arena(&mut self, thread: ThreadId) -> *mut Arena {
         match self.arenas.get_mut(thread.index()) {
-            Some(Some(arena)) if self.on_arenas => &mut **arena,
+            Some(Some(arena)) => &mut **arena,
             _ => std::ptr::null_mut(),
         }
     }
@@ -386,7 +393,7 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
         if starts && !arena.is_null() {
-            (*arena).reset();
+            if (*session).on_arenas { (*arena).reset() } else { (*arena).close() }
         }
         (*session).pulse.beat(thread);
         (*session).choose_path(thread);

@@ -81,6 +81,8 @@ pub struct Task {
     pub limits: Limits,
     /// Limits of the whole.
     pub budget: Budget,
+    /// The memory model, as a number in schedules.
+    pub model: u8,
     /// Whether threads tell by a write that they end, even if nobody looks.
     pub ends_are_watched: bool,
     /// Records one execution instead of exploring all.
@@ -119,6 +121,7 @@ pub fn explore(task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Result<Ex
     let execution = (task.fresh)();
     let mut session = Session::new(execution, task.program.clone(), task.limits, pulse.clone());
     session.watches_ends = task.ends_are_watched;
+    session.model = task.model;
     let mut state = State { task, started: Instant::now(), cut: None, cpu: Duration::ZERO, warm: false };
     loop {
         let (sender, receiver) = channel();
@@ -190,9 +193,9 @@ fn supervise<T>(
 /// Explores on this OS thread until something stops it.
 fn work(session: &mut Box<Session>, state: &mut State) -> Pause {
     let cpu = thread_cpu();
-    signals::prepare_thread(&**session);
+    let guarded = signals::guard_thread(&**session);
     let pause = work_on(session, state);
-    signals::leave_thread();
+    drop(guarded);
     state.cpu += thread_cpu().saturating_sub(cpu);
     pause
 }
@@ -274,7 +277,7 @@ fn wear(session: &mut Session) -> Pause {
 /// The execution that is thrown away.
 fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     // Asked before the threads take all arenas there are.
-    let on_arenas = arenas_work();
+    session.has_allocator = arenas_work();
     session.use_arenas(false);
     session::run(&mut **session);
     if let Some(error) = session.error.take() {
@@ -284,7 +287,7 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     session.renew = false;
     session.restart((state.task.fresh)());
     session.spins = Default::default();
-    session.use_arenas(on_arenas);
+    session.use_arenas(session.has_allocator);
     session.recorder = state.task.recorder.take();
     worn.then(|| wear(session))
 }

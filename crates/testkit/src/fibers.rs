@@ -100,6 +100,7 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     let task = Task {
         limits: Limits { stack_size: config.stack_size, max_rounds: config.max_rounds },
         budget: Budget { executions: None, time: None, hang: HANG },
+        model: 0,
         ends_are_watched: false,
         fresh: Box::new(move || registry::execution(&config).expect("a known memory model")),
         program: closure(program),
