@@ -200,16 +200,18 @@ fn work(session: &mut Box<Session>, state: &mut State) -> Pause {
     pause
 }
 
-/// Makes sure that the buffer in which a test harness captures output is born on the system heap.
-#[allow(clippy::print_stderr, reason = "a carriage return is the least that can be printed")]
-fn open_capture() {
+/// Makes sure that the buffers of the standard streams are born on the system heap, and so is the
+/// one in which a test harness captures output. That one is reached by printing only, and an empty
+/// write makes no room in it; a carriage return is the least that shows.
+#[allow(clippy::print_stderr, reason = "see above")]
+fn open_streams() {
+    let _ = (std::io::stdin(), std::io::stdout());
     eprint!("\r");
 }
 
 fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
     if !state.warm {
         state.warm = true;
-        open_capture();
         if let Some(pause) = warm_up(session, state) {
             return pause;
         }
@@ -278,6 +280,9 @@ fn wear(session: &mut Session) -> Pause {
 fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     // Asked before the threads take all arenas there are.
     session.has_allocator = arenas_work();
+    if session.has_allocator {
+        open_streams();
+    }
     session.use_arenas(false);
     session::run(&mut **session);
     if let Some(error) = session.error.take() {
