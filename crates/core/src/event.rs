@@ -98,6 +98,22 @@ impl Event {
         }
     }
 
+    /// The request that became the event.
+    pub fn op(&self) -> Op {
+        Op {
+            kind: self.kind,
+            rmw: self.rmw,
+            mode: self.mode,
+            failure: self.failure,
+            width: self.width,
+            pointer: self.has(Event::POINTER),
+            addr: self.addr,
+            operand: self.operand,
+            expected: self.expected,
+            site: self.site,
+        }
+    }
+
     /// Whether the flag is set.
     #[inline(always)]
     pub fn has(&self, flag: u8) -> bool {

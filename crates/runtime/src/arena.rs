@@ -8,6 +8,10 @@
 //! when a checked thread asks. Arenas are never unmapped, since the standard library may keep a
 //! buffer that was born in one; they are handed on to later checks.
 //!
+//! A thread whose arena is full gets the rest from the system heap. Blocks there have other
+//! addresses in each execution, may be used twice, and are leaked when the thread is abandoned. The
+//! state of loops does not include them, and nobody asks whether they were published.
+//!
 //! Each arena also notes after how many events of its thread a block was allocated, which tells
 //! whether another thread may know of the block's contents.
 
@@ -15,6 +19,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::current;
 
 /// Address space per thread.
 const ARENA_BYTES: usize = 64 << 20;
@@ -24,6 +30,7 @@ const NOTES: usize = 1 << 20;
 const MAX_ARENAS: usize = 1024;
 
 static REGION: AtomicUsize = AtomicUsize::new(0);
+static REGION_BYTES: AtomicUsize = AtomicUsize::new(0);
 static FREE: Mutex<Free> = Mutex::new(Free { arenas: Vec::new(), made: 0, most: None });
 
 thread_local! {
@@ -103,6 +110,13 @@ impl Arena {
         self.position = 0;
     }
 
+    /// Makes the arena look full: everything comes from the system heap, but the thread has an arena.
+    #[cold]
+    pub(crate) fn close(&mut self) {
+        self.reset();
+        self.used = ARENA_BYTES;
+    }
+
     /// Whether the address is in this arena.
     #[inline(always)]
     pub(crate) fn contains(&self, address: usize) -> bool {
@@ -131,12 +145,13 @@ impl Arena {
     fn allocate(&mut self, layout: Layout) -> *mut u8 {
         let align = layout.align().max(16);
         // Alignments are powers of two; `next_multiple_of` would divide.
-        let start = ((self.base + self.used + align - 1) & !(align - 1)) - self.base;
-        let end = start + layout.size();
-        if end > ARENA_BYTES {
+        let next = (self.base + self.used).wrapping_add(align - 1) & !(align - 1);
+        let start = next.wrapping_sub(self.base);
+        // Sizes and alignments may be so large that a sum of them wraps around.
+        if start > ARENA_BYTES || layout.size() > ARENA_BYTES - start {
             return std::ptr::null_mut();
         }
-        self.used = end;
+        self.used = start + layout.size();
         if self.noted < NOTES {
             // SAFETY: `noted` is below the number of entries that were mapped.
             unsafe { self.notes.add(self.noted).write(((start / 16) as u32, self.position)) };
@@ -152,7 +167,8 @@ unsafe impl Send for Arena {}
 /// Where arenas are put if the place is free, so that addresses are the same in every process.
 const WISHED: usize = 0x1000_0000_0000;
 
-fn map(wished: usize, bytes: usize) -> Option<usize> {
+/// Maps fresh memory, which costs nothing until it is used.
+pub(crate) fn map(wished: usize, bytes: usize) -> Option<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a fresh anonymous mapping; nothing is replaced.
     let start = unsafe {
@@ -167,6 +183,7 @@ fn reserve() -> usize {
     while count > 0 {
         if let Some(region) = map(WISHED, count * ARENA_BYTES) {
             REGION.store(region, Ordering::Relaxed);
+            REGION_BYTES.store(count * ARENA_BYTES, Ordering::Relaxed);
             break;
         }
         count /= 2;
@@ -177,8 +194,7 @@ fn reserve() -> usize {
 /// Whether the address belongs to any arena.
 #[inline(always)]
 pub(crate) fn is_ours(address: usize) -> bool {
-    let region = REGION.load(Ordering::Relaxed);
-    region != 0 && address.wrapping_sub(region) < MAX_ARENAS * ARENA_BYTES
+    address.wrapping_sub(REGION.load(Ordering::Relaxed)) < REGION_BYTES.load(Ordering::Relaxed)
 }
 
 /// Makes this OS thread allocate from an arena, or from the system heap; returns what it did
@@ -186,6 +202,21 @@ pub(crate) fn is_ours(address: usize) -> bool {
 #[inline(always)]
 pub(crate) fn enter(arena: *mut Arena) -> *mut Arena {
     ACTIVE.replace(arena)
+}
+
+/// A block of the arena that this OS thread allocates from; null if there is none, or it is full.
+#[inline(always)]
+fn from_arena(layout: Layout) -> *mut u8 {
+    let arena = ACTIVE.get();
+    if arena.is_null() {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: `enter` is given arenas that outlive their use, by the one OS thread that uses them.
+    let block = unsafe { (*arena).allocate(layout) };
+    if block.is_null() {
+        current::set_spilled(true);
+    }
+    block
 }
 
 /// A global allocator under which checked threads have memory of their own.
@@ -215,14 +246,9 @@ impl<A> Allocator<A> {
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let arena = ACTIVE.get();
-        if !arena.is_null() {
-            // SAFETY: `enter` is given arenas that outlive their use, by the one OS thread that
-            // uses them.
-            let block = unsafe { (*arena).allocate(layout) };
-            if !block.is_null() {
-                return block;
-            }
+        let block = from_arena(layout);
+        if !block.is_null() {
+            return block;
         }
         // SAFETY: as the caller promises.
         unsafe { self.outside.alloc(layout) }
@@ -230,18 +256,14 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if ACTIVE.get().is_null() {
+        let block = from_arena(layout);
+        if block.is_null() {
             // SAFETY: as the caller promises.
             return unsafe { self.outside.alloc_zeroed(layout) };
         }
-        // SAFETY: as the caller promises; a block that is not null has `size` bytes.
-        unsafe {
-            let block = self.alloc(layout);
-            if !block.is_null() {
-                block.write_bytes(0, layout.size());
-            }
-            block
-        }
+        // SAFETY: a block that is not null has `size` bytes.
+        unsafe { block.write_bytes(0, layout.size()) };
+        block
     }
 
     #[inline]
@@ -265,5 +287,28 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
             }
             new
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_size_and_no_alignment_is_too_large_to_be_refused() {
+        let mut arena = Arena::take().expect("address space");
+        let used = arena.used;
+        for align in [1usize, 16, 1 << 30, 1 << 47, 1 << 62, 1 << 63] {
+            let largest = (isize::MAX as usize + 1) - align;
+            for size in [largest, largest / 2, ARENA_BYTES + 1] {
+                let Ok(layout) = Layout::from_size_align(size, align) else { continue };
+                assert!(arena.allocate(layout).is_null(), "{layout:?}");
+            }
+        }
+        assert_eq!(arena.used, used);
+        let small = arena.allocate(Layout::new::<u64>());
+        assert!(arena.contains(small as usize) && is_ours(small as usize));
+        assert!(!is_ours(&raw const used as usize) && !is_ours(0));
+        arena.give_back();
     }
 }

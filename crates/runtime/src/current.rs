@@ -17,6 +17,8 @@ pub(crate) struct Current {
     pub(crate) watched: Cell<bool>,
     /// Whether the program has asked for memory that outlives the execution.
     pub(crate) outside: Cell<bool>,
+    /// Whether a thread got memory of the system heap in this run, since its arena was full.
+    pub(crate) spilled: Cell<bool>,
 }
 
 const ENGINE: u32 = u32::MAX;
@@ -28,6 +30,7 @@ thread_local! {
             thread: Cell::new(ENGINE),
             watched: Cell::new(false),
             outside: Cell::new(false),
+            spilled: Cell::new(false),
         }
     };
 }
@@ -80,4 +83,14 @@ pub(crate) fn is_outside() -> bool {
 /// before.
 pub(crate) fn set_outside(outside: bool) -> bool {
     CURRENT.with(|current| current.outside.replace(outside))
+}
+
+/// Whether a thread got memory of the system heap in this run, since its arena was full.
+pub(crate) fn has_spilled() -> bool {
+    CURRENT.with(|current| current.spilled.get())
+}
+
+/// Says whether a thread got memory of the system heap in this run.
+pub(crate) fn set_spilled(spilled: bool) {
+    CURRENT.with(|current| current.spilled.set(spilled));
 }

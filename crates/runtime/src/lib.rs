@@ -19,6 +19,7 @@ pub mod site;
 mod spin;
 mod statics;
 mod tag;
+mod wording;
 pub mod worker;
 
 pub use arena::Allocator;

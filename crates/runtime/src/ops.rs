@@ -265,6 +265,17 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     arena::enter(arena);
 }
 
+/// Where an object lives.
+#[derive(Clone, Copy, Debug)]
+enum Home {
+    /// In memory that the next run takes over: an arena, or a stack.
+    Run,
+    /// On the system heap.
+    Heap,
+    /// In static memory.
+    Static,
+}
+
 /// What to do about an op on the watched path.
 pub(crate) enum Watch {
     /// Take it.
@@ -280,6 +291,10 @@ impl Session {
     #[inline(never)]
     fn locate(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
         let Request { object, init, op } = request;
+        if object.tag.stamp() == self.heap_stamp() {
+            op.addr = Addr(object.tag.number());
+            return true;
+        }
         self.bind_again(thread, object, *init, op) || self.bind(thread, object, *init, op)
     }
 
@@ -303,12 +318,9 @@ impl Session {
     #[cold]
     #[inline(never)]
     fn bind(&mut self, thread: ThreadId, object: &Object<'_>, init: Value, op: &mut Op) -> bool {
-        if !self.admit(object, op.site) {
-            return false;
-        }
+        let Some(home) = self.admit(object, op.site) else { return false };
         let address = object.tag as *const Tag as usize;
-        let is_static = statics::is_static(address);
-        if let (true, Some(number)) = (is_static, self.statics.number(address)) {
+        if let (Home::Static, Some(number)) = (home, self.statics.number(address)) {
             op.addr = Addr(number);
             return true;
         }
@@ -318,12 +330,7 @@ impl Session {
             self.known.resize(addr.index() + 1, Known::NONE);
         }
         self.known[addr.index()] = known;
-        // Checks that go on at the same time share statics, so those are not stamped.
-        if is_static {
-            self.statics.set_number(address, addr.0);
-        } else {
-            object.tag.set(self.stamp(), addr.0);
-        }
+        self.number(object, home, addr.0);
         op.addr = addr;
         true
     }
@@ -331,46 +338,51 @@ impl Session {
     /// The number of a cell in this run; `None` when it may not be used.
     #[inline(always)]
     fn cell(&mut self, object: &Object<'_>, site: Site) -> Option<u32> {
-        if object.tag.stamp() == self.stamp() {
+        if object.tag.stamp() == self.stamp() || object.tag.stamp() == self.heap_stamp() {
             return Some(object.tag.number());
         }
-        if !self.admit(object, site) {
-            return None;
-        }
+        let home = self.admit(object, site)?;
         let address = object.tag as *const Tag as usize;
         if let Some(number) = self.statics.number(address) {
             return Some(number);
         }
         let number = self.cells.add();
         self.known_cells.push(Known::new(object));
-        if statics::is_static(address) {
-            self.statics.set_number(address, number);
-        } else {
-            object.tag.set(self.stamp(), number);
-        }
+        self.number(object, home, number);
         Some(number)
     }
 
-    /// Whether an object that has no stamp of this run may be used in it.
-    fn admit(&mut self, object: &Object<'_>, site: Site) -> bool {
+    /// Gives an object its number in this run.
+    fn number(&mut self, object: &Object<'_>, home: Home, number: u32) {
+        match home {
+            Home::Run => object.tag.set(self.stamp(), number),
+            Home::Heap => object.tag.set(self.heap_stamp(), number),
+            // Checks that go on at the same time share statics, so those are not stamped.
+            Home::Static => self.statics.set_number(object.tag as *const Tag as usize, number),
+        }
+    }
+
+    /// Where an object lives that has no stamp of this run; `None` if it may not be used.
+    fn admit(&mut self, object: &Object<'_>, site: Site) -> Option<Home> {
         let address = object.tag as *const Tag as usize;
         if arena::is_ours(address) || self.fibers.iter().any(|fiber| fiber.contains(address)) {
-            return true;
+            return Some(Home::Run);
         }
         if statics::is_static(address) {
             let (start, size) = object.contents;
             if self.statics.number(address).is_none() {
                 self.statics.save(start, size);
             }
-            return true;
+            return Some(Home::Static);
         }
-        if !self.is_on_arenas() && object.tag.stamp() == 0 {
-            return true;
+        // What an earlier run has used has its stamp.
+        if self.uses_heap() && object.tag.stamp() == 0 {
+            return Some(Home::Heap);
         }
         let site = crate::site::describe(site);
         self.error = Some(Error::Outside { object: object.kind.to_string(), site });
         self.execution.repeat();
-        false
+        None
     }
 
     /// Gives a thread its work.
@@ -528,7 +540,8 @@ pub fn is_bound(tag: &Tag) -> bool {
     let (session, _) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &*session };
-    s.stamp() == tag.stamp() || s.statics.number(tag as *const Tag as usize).is_some()
+    [s.stamp(), s.heap_stamp()].contains(&tag.stamp())
+        || s.statics.number(tag as *const Tag as usize).is_some()
 }
 
 /// A fence after a SeqCst store, under models where such a store alone does not order anything.

@@ -27,6 +27,7 @@ use crate::site;
 use crate::spin::Spins;
 use crate::statics::Statics;
 use crate::tag::Tag;
+use crate::wording;
 
 /// The program under test: called once per execution.
 pub type Program = Arc<dyn Fn() + Send + Sync>;
@@ -123,7 +124,17 @@ pub(crate) struct Session {
     pub(crate) data: Vec<*const ()>,
     /// Whether the exploration must start again, since more has become visible.
     pub(crate) renew: bool,
+    /// Whether the global allocator is ours.
+    pub(crate) has_allocator: bool,
+    /// The memory model, as a number in schedules.
+    pub(crate) model: u8,
+    /// Whether the program ever had memory of the system heap.
+    pub(crate) spilled: bool,
+    /// Whether a thread has no arena, since there are no more.
+    bare: bool,
     stamp: u64,
+    /// The stamp of objects on the system heap, which may outlive the run.
+    heap_stamp: u64,
     /// Runs so far, of all executions.
     runs: u64,
     id: u64,
@@ -162,7 +173,12 @@ impl Session {
             names: Vec::new(),
             data: Vec::new(),
             renew: false,
+            has_allocator: false,
+            model: 0,
+            spilled: false,
+            bare: false,
             stamp: 0,
+            heap_stamp: 0,
             runs: 0,
             id: crate::tag::new_session(),
             program,
@@ -178,7 +194,7 @@ impl Session {
     /// Lets threads allocate from arenas, or not.
     pub(crate) fn use_arenas(&mut self, on_arenas: bool) {
         self.on_arenas = on_arenas;
-        self.execution.set_stable_addresses(on_arenas);
+        self.execution.set_stable_addresses(on_arenas && !self.spilled);
     }
 
     /// Whether threads allocate from arenas.
@@ -192,11 +208,23 @@ impl Session {
         self.stamp
     }
 
-    /// The memory of a thread, or null.
+    /// The stamp of the current run on objects of the system heap.
+    #[inline(always)]
+    pub(crate) fn heap_stamp(&self) -> u64 {
+        self.heap_stamp
+    }
+
+    /// Whether objects that are made in this run may be on the system heap.
+    pub(crate) fn uses_heap(&self) -> bool {
+        !self.on_arenas || self.bare || current::has_spilled()
+    }
+
+    /// The memory of a thread, or null if it has none. It is put aside while the engine runs, even
+    /// when the thread does not allocate from it.
     #[inline(always)]
     pub(crate) fn arena(&mut self, thread: ThreadId) -> *mut Arena {
         match self.arenas.get_mut(thread.index()) {
-            Some(Some(arena)) if self.on_arenas => &mut **arena,
+            Some(Some(arena)) => &mut **arena,
             _ => std::ptr::null_mut(),
         }
     }
@@ -208,6 +236,8 @@ impl Session {
         // state of a loop, which may have objects on its stack, is the same in every run.
         let run = if self.on_arenas { crate::tag::EVERY_RUN } else { self.runs };
         self.stamp = crate::tag::stamp(self.id, run);
+        self.heap_stamp = crate::tag::stamp(self.id, self.runs);
+        current::set_spilled(false);
         self.cells.clear();
         self.known_cells.clear();
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
@@ -240,7 +270,9 @@ impl Session {
         while self.fibers.len() <= thread.index() {
             let next = ThreadId(self.fibers.len() as u32);
             self.fibers.push(Fiber::new(next, this, self.limits.stack_size)?);
-            self.arenas.push(Arena::take());
+            let arena = Arena::take();
+            self.bare |= arena.is_none();
+            self.arenas.push(arena);
             self.jobs.push(None);
         }
         Ok(())
@@ -251,6 +283,10 @@ impl Session {
         if !matches!(outcome, Outcome::Complete) {
             self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
             self.jobs.iter_mut().for_each(|job| std::mem::forget(job.take()));
+        }
+        if self.on_arenas && !self.spilled && self.uses_heap() {
+            self.spilled = true;
+            self.use_arenas(true);
         }
         self.statics.restore();
         self.worn |= std::thread::panicking();
@@ -281,7 +317,8 @@ impl Session {
                 panic.map_or(Outcome::Ended, |violation| Outcome::Violated(Box::new(violation)))
             }
             Outcome::Diverged(divergence) => {
-                self.error.get_or_insert_with(|| diverged(&divergence));
+                let error = self.diverged(&divergence);
+                self.error.get_or_insert(error);
                 Outcome::Diverged(divergence)
             }
             other => other,
@@ -303,6 +340,24 @@ impl Session {
         self.known_cells[cell as usize].birth(&self.arenas)
     }
 
+    /// What an error says about a replay that went astray.
+    fn diverged(&self, divergence: &Divergence) -> Error {
+        let kind = |op: &Op| self.known.get(op.addr.index()).map_or("", |known| known.kind);
+        let [before, now] = [divergence.before.map(|event| event.op()), divergence.now];
+        let same = before.zip(now).is_some_and(|(before, now)| {
+            wording::call(&before, kind(&before)) == wording::call(&now, kind(&now))
+        });
+        let describe = |op: Option<Op>, remark: &str| match op {
+            Some(op) => format!("{}{remark}{}", wording::call(&op, kind(&op)), wording::at(op.site)),
+            None => String::from("nothing more"),
+        };
+        Error::Diverged {
+            thread: site::thread_name(divergence.thread),
+            before: describe(before, ""),
+            now: describe(now, if same { " of another object" } else { "" }),
+        }
+    }
+
     #[inline(never)]
     fn check_creator(&mut self, thread: ThreadId, op: &Op, creator: ThreadId, birth: u32) {
         let graph = self.execution.graph();
@@ -316,20 +371,6 @@ impl Session {
         let access = Access { point, writes, atomic: true };
         let object = self.known[op.addr.index()].kind.to_string();
         self.execution.fail(Violation { kind: Kind::Unpublished { access, creator, object }, point });
-    }
-}
-
-/// What an error says about a replay that went astray.
-fn diverged(divergence: &Divergence) -> Error {
-    let describe = |name: &str, site: Site| match site::place(site) {
-        Some(place) => format!("{name} at {}:{}:{}", place.file, place.line, place.column),
-        None => name.to_string(),
-    };
-    let nothing = || String::from("nothing more");
-    Error::Diverged {
-        thread: site::thread_name(divergence.thread),
-        before: divergence.before.as_ref().map_or_else(nothing, |event| describe(event.name(), event.site)),
-        now: divergence.now.as_ref().map_or_else(nothing, |op| describe(op.name(), op.site)),
     }
 }
 
@@ -362,7 +403,7 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
         if starts && !arena.is_null() {
-            (*arena).reset();
+            if (*session).on_arenas { (*arena).reset() } else { (*arena).close() }
         }
         (*session).pulse.beat(thread);
         (*session).choose_path(thread);

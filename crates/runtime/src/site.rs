@@ -11,13 +11,15 @@ pub fn site(location: &'static Location<'static>) -> Site {
     Site(location as *const Location<'static> as u64)
 }
 
+/// The compiler's record that a number stands for.
+pub(crate) fn location(site: Site) -> Option<&'static Location<'static>> {
+    // SAFETY: sites other than 0 are made by `site`, from records that live for ever.
+    (site.0 != 0).then(|| unsafe { &*(site.0 as *const Location<'static>) })
+}
+
 /// The place that a number stands for.
 pub fn place(site: Site) -> Option<Place> {
-    if site.0 == 0 {
-        return None;
-    }
-    // SAFETY: sites other than 0 are made by `site`, from records that live for ever.
-    let location = unsafe { &*(site.0 as *const Location<'static>) };
+    let location = location(site)?;
     Some(Place { file: location.file().to_string(), line: location.line(), column: location.column() })
 }
 

@@ -63,6 +63,8 @@ pub struct Explored {
     pub cut_loops: Vec<Site>,
     /// Whether threads had memory of their own.
     pub on_arenas: bool,
+    /// Whether some of their memory was of the system heap all the same.
+    pub spilled: bool,
     /// Whether the process must end after the report: a destructor panicked during a panic.
     pub fatal: bool,
     /// What was recorded, if that was asked for.
@@ -85,6 +87,8 @@ pub struct Task {
     pub known: Knowledge,
     /// Limits of the whole.
     pub budget: Budget,
+    /// The memory model, as a number in schedules.
+    pub model: u8,
     /// Records one execution instead of exploring all.
     pub recorder: Option<Recorder>,
     /// Sees every execution that has ended; the exploration goes on after a violation if it says so.
@@ -122,6 +126,7 @@ pub fn explore(task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Result<Ex
     let mut session = Session::new(execution, task.program.clone(), task.limits, pulse.clone());
     session.facts = Facts::new(&task.known.facts);
     session.names.clone_from(&task.known.threads);
+    session.model = task.model;
     let mut state = State { task, started: Instant::now(), cut: None, cpu: Duration::ZERO, warm: false };
     loop {
         let (sender, receiver) = channel();
@@ -154,6 +159,7 @@ fn conclude(mut session: Box<Session>, state: &State, ending: Ending) -> Explore
         cut: state.cut,
         cut_loops: std::mem::take(&mut session.cut_loops),
         on_arenas: session.is_on_arenas(),
+        spilled: session.spilled,
         fatal: session.fatal,
         recorder: session.recorder.take(),
         kinds,
@@ -193,23 +199,25 @@ fn supervise<T>(
 /// Explores on this OS thread until something stops it.
 fn work(session: &mut Box<Session>, state: &mut State) -> Pause {
     let cpu = thread_cpu();
-    signals::prepare_thread(&**session);
+    let guarded = signals::guard_thread(&**session);
     let pause = work_on(session, state);
-    signals::leave_thread();
+    drop(guarded);
     state.cpu += thread_cpu().saturating_sub(cpu);
     pause
 }
 
-/// Makes sure that the buffer in which a test harness captures output is born on the system heap.
-#[allow(clippy::print_stderr, reason = "a carriage return is the least that can be printed")]
-fn open_capture() {
+/// Makes sure that the buffers of the standard streams are born on the system heap, and so is the
+/// one in which a test harness captures output. That one is reached by printing only, and an empty
+/// write makes no room in it; a carriage return is the least that shows.
+#[allow(clippy::print_stderr, reason = "see above")]
+fn open_streams() {
+    let _ = (std::io::stdin(), std::io::stdout());
     eprint!("\r");
 }
 
 fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
     if !state.warm {
         state.warm = true;
-        open_capture();
         if let Some(pause) = warm_up(session, state) {
             return pause;
         }
@@ -276,6 +284,11 @@ fn wear(session: &mut Session) -> Pause {
 
 /// The execution that is thrown away.
 fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
+    // Asked before the threads take all arenas there are.
+    session.has_allocator = arenas_work();
+    if session.has_allocator {
+        open_streams();
+    }
     session.use_arenas(false);
     session::run(&mut **session);
     if let Some(error) = session.error.take() {
@@ -285,7 +298,7 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     session.renew = false;
     session.restart((state.task.fresh)());
     session.spins = Default::default();
-    session.use_arenas(arenas_work());
+    session.use_arenas(session.has_allocator);
     session.recorder = state.task.recorder.take();
     worn.then(|| wear(session))
 }

@@ -108,6 +108,7 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
         },
         known: Knowledge::default(),
         budget: Budget { executions: None, time: None, hang: HANG },
+        model: 0,
         fresh: Box::new(move || registry::execution(&config).expect("a known memory model")),
         program: closure(program),
         recorder: None,

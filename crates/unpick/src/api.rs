@@ -190,6 +190,7 @@ pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Ex
             time: config.time_limit,
             hang: config.hang_limit,
         },
+        model: registry::number_of(&config.model),
         recorder: None,
         observer: None,
     }
@@ -249,6 +250,11 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
     if !explored.on_arenas {
         assumptions.push(String::from(
             "without unpick's allocator, loops that count in memory are taken for loops that wait",
+        ));
+    } else if explored.spilled {
+        assumptions.push(String::from(
+            "a thread allocated more than 64 MiB, or there was no address space for that: loops that count in \
+             memory beyond are taken for loops that wait",
         ));
     }
     let statistics = Statistics::new(&explored.stats, explored.cpu);

@@ -7,15 +7,16 @@ mod parking;
 use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::mem::{ManuallyDrop, needs_drop};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-use unpick_core::op::{Site, ThreadId as Number};
+use unpick_core::op::{Addr, Mode, Op, Rmw, Site, ThreadId as Number};
 use unpick_runtime::facts::{self, Fact};
-use unpick_runtime::{ops, panics};
+use unpick_runtime::ops::{self, Object};
+use unpick_runtime::{Tag, panics};
 
 use crate::here;
-use crate::sync::atomic::{AtomicBool, Ordering};
 
 pub use builder::Builder;
 pub use handle::{Thread, ThreadId, current};
@@ -29,9 +30,11 @@ pub type Result<T> = std::thread::Result<T>;
 /// Where a thread puts its result. Threads under test share one OS thread, so counting needs no
 /// atomics.
 struct Packet<T> {
-    result: UnsafeCell<Option<Result<T>>>,
-    /// Written when the thread ends, if anybody looks.
-    ended: AtomicBool,
+    /// Dropped by [`Packet::discard`], and not by whoever happens to drop the packet: that must be
+    /// the same in every run of an execution.
+    result: UnsafeCell<ManuallyDrop<Option<Result<T>>>>,
+    /// A flag that the thread sets when it ends, and its handle when it is dropped; if anybody looks.
+    tag: Tag,
     /// The thread.
     thread: Thread,
 }
@@ -43,8 +46,8 @@ impl<T> Packet<T> {
         // SAFETY: the packet is not shared yet, and all fields are written before it is used.
         unsafe {
             let place = Rc::get_mut(&mut packet).unwrap_unchecked().as_mut_ptr();
-            (&raw mut (*place).result).write(UnsafeCell::new(None));
-            (&raw mut (*place).ended).write(AtomicBool::new(false));
+            (&raw mut (*place).result).write(UnsafeCell::new(ManuallyDrop::new(None)));
+            (&raw mut (*place).tag).write(Tag::new());
             (&raw mut (*place).thread).write(thread);
             packet.assume_init()
         }
@@ -54,17 +57,79 @@ impl<T> Packet<T> {
     #[track_caller]
     fn has_ended(&self) -> bool {
         facts::learn(Fact::EndsAreWatched, 1);
-        self.ended.load(Ordering::Acquire)
+        self.take(Op::load(Addr::NONE, Mode::Acquire, here!()))
+    }
+
+    /// Says that the thread ends, or that its handle is dropped; whether the other has done so before.
+    fn leave(&self, site: Site) -> bool {
+        self.take(Op::rmw(Addr::NONE, Rmw::Swap, Mode::AcqRel, 1, site))
+    }
+
+    fn take(&self, op: Op) -> bool {
+        ops::on_object(Object::new(&self.tag, "JoinHandle"), 0, Op { width: 1, ..op }) != 0
+    }
+
+    /// Drops the result of a thread that nobody waits for. A panic on the way ends the process, in
+    /// `std`; here it is the caller's, whom nobody can save from it.
+    fn discard(&self) {
+        // SAFETY: the thread has put its result there, and only one side is the last to leave.
+        let result = unsafe { (*self.result.get()).take() };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(result))) {
+            panics::escape(&*payload);
+            std::mem::forget(payload);
+        }
+    }
+}
+
+/// A thread under test that can be waited for.
+struct Checked<T> {
+    thread: Number,
+    packet: Rc<Packet<T>>,
+    /// Where the thread was spawned: what a report says about its end and about the dropping of its
+    /// handle, which have no places of their own in the source.
+    site: Site,
+    joined: bool,
+}
+
+impl<T> Checked<T> {
+    #[track_caller]
+    fn join(mut self) -> Result<T> {
+        self.joined = true;
+        ops::join(self.thread, here!());
+        // SAFETY: the thread has ended, and results are collected once.
+        let result = unsafe { (*self.packet.result.get()).take() };
+        let result = result.unwrap_or_else(|| panic!("the result of {} has been taken already", self.thread));
+        if result.is_err() {
+            panics::handle(self.thread);
+        }
+        result
+    }
+}
+
+impl<T> Drop for Checked<T> {
+    fn drop(&mut self) {
+        // Nobody can tell when a result without a destructor is dropped.
+        let told = needs_drop::<T>() && !self.joined && ops::in_check();
+        if told {
+            facts::learn(Fact::EndsAreWatched, 1);
+            if self.packet.leave(self.site) {
+                self.packet.discard();
+            }
+        }
     }
 }
 
 /// A thread that can be waited for.
 enum Inner<T> {
-    Checked { thread: Number, packet: Rc<Packet<T>> },
+    Checked(Checked<T>),
     Outside(std::thread::JoinHandle<T>, Thread),
 }
 
 /// A handle to a thread, as [`std::thread::JoinHandle`].
+///
+/// Dropping it detaches the thread. The result is then dropped as in `std`: by the thread at its
+/// end, or with the handle if the thread has ended before. Inside a check both are explored, if the
+/// result has a destructor at all; only what a panicking thread leaves to nobody may never be dropped.
 pub struct JoinHandle<T>(Inner<T>);
 
 // SAFETY: the packet is written by the thread before it ends and read after it was joined; all
@@ -82,10 +147,7 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.0 {
-            Inner::Checked { thread, packet } => {
-                ops::join(thread, here!());
-                collect(thread, &packet)
-            }
+            Inner::Checked(thread) => thread.join(),
             Inner::Outside(handle, _) => handle.join(),
         }
     }
@@ -93,7 +155,7 @@ impl<T> JoinHandle<T> {
     /// The thread.
     pub fn thread(&self) -> &Thread {
         match &self.0 {
-            Inner::Checked { packet, .. } => &packet.thread,
+            Inner::Checked(checked) => &checked.packet.thread,
             Inner::Outside(_, thread) => thread,
         }
     }
@@ -102,7 +164,7 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
-            Inner::Checked { packet, .. } => packet.has_ended(),
+            Inner::Checked(thread) => thread.packet.has_ended(),
             Inner::Outside(handle, _) => handle.is_finished(),
         }
     }
@@ -125,17 +187,6 @@ where
     T: Send + 'static,
 {
     Builder::new().spawn(f).expect("the system refuses another thread")
-}
-
-/// Starts a thread of the program under test.
-fn start<'a, F, T>(name: Option<String>, f: F, site: Site) -> JoinHandle<T>
-where
-    F: FnOnce() -> T + 'a,
-    T: 'a,
-{
-    let (job, packet) = package(name, f);
-    let thread = packet.thread.start(job, site);
-    JoinHandle(Inner::Checked { thread, packet })
 }
 
 /// Whether the thread is unwinding because of a panic.
@@ -162,8 +213,8 @@ pub fn yield_now() {
     }
 }
 
-/// Wraps a closure so that it leaves its result in a packet.
-fn package<'a, F, T>(name: Option<String>, f: F) -> (Box<dyn FnOnce() + 'static>, Rc<Packet<T>>)
+/// Starts a thread of the program under test, which leaves its result in a packet.
+fn start<'a, F, T>(name: Option<String>, f: F, site: Site) -> Checked<T>
 where
     F: FnOnce() -> T + 'a,
     T: 'a,
@@ -176,26 +227,16 @@ where
             panics::escape(&**payload);
         }
         // SAFETY: nobody reads the packet before the thread has ended.
-        unsafe { *theirs.result.get() = Some(result) };
-        if facts::fact(Fact::EndsAreWatched) != 0 {
-            theirs.ended.store(true, Ordering::Release);
+        unsafe { *theirs.result.get() = ManuallyDrop::new(Some(result)) };
+        if facts::fact(Fact::EndsAreWatched) != 0 && theirs.leave(site) {
+            theirs.discard();
         }
     });
     // SAFETY: for `spawn` the closure is 'static, or its caller vouches for it; for `scope` the thread is joined before anything
     // that the closure borrows goes away.
     let job = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce() + 'static>>(job) };
-    (job, packet)
-}
-
-/// Takes the result of a thread that was joined.
-fn collect<T>(thread: Number, packet: &Packet<T>) -> Result<T> {
-    // SAFETY: the thread has ended, and results are collected once.
-    let result = unsafe { (*packet.result.get()).take() };
-    let result = result.unwrap_or_else(|| panic!("the result of {thread} has been taken already"));
-    if result.is_err() {
-        panics::handle(thread);
-    }
-    result
+    let thread = packet.thread.start(job, site);
+    Checked { thread, packet, site, joined: false }
 }
 
 /// Threads that end before the scope does, as [`std::thread::Scope`].
@@ -213,19 +254,23 @@ type Joined = Rc<(Cell<bool>, Cell<bool>)>;
 // SAFETY: inside a check one thread of the program runs at a time, on one OS thread; outside, the
 // cells are not used.
 unsafe impl Sync for Scope<'_, '_> {}
+// SAFETY: as above.
+unsafe impl Send for Scope<'_, '_> {}
+impl RefUnwindSafe for Scope<'_, '_> {}
 
 enum ScopedInner<'scope, T> {
-    Checked { thread: Number, packet: Rc<Packet<T>>, joined: Joined },
+    Checked(Checked<T>, Joined),
     Outside(std::thread::ScopedJoinHandle<'scope, T>, Thread),
 }
 
-/// A handle to a thread of a scope, as [`std::thread::ScopedJoinHandle`].
+/// A handle to a thread of a scope, as [`std::thread::ScopedJoinHandle`]. What dropping it does is
+/// said at [`JoinHandle`].
 pub struct ScopedJoinHandle<'scope, T>(ScopedInner<'scope, T>);
 
 // SAFETY: as for `JoinHandle`.
-unsafe impl<T> Send for ScopedJoinHandle<'_, T> {}
+unsafe impl<T: Send> Send for ScopedJoinHandle<'_, T> {}
 // SAFETY: as for `JoinHandle`.
-unsafe impl<T> Sync for ScopedJoinHandle<'_, T> {}
+unsafe impl<T: Send> Sync for ScopedJoinHandle<'_, T> {}
 
 impl<T> ScopedJoinHandle<'_, T> {
     /// Waits for the thread, and returns its result.
@@ -236,10 +281,10 @@ impl<T> ScopedJoinHandle<'_, T> {
     #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.0 {
-            ScopedInner::Checked { thread, packet, joined } => {
-                ops::join(thread, here!());
+            ScopedInner::Checked(thread, joined) => {
+                let result = thread.join();
                 joined.0.set(true);
-                collect(thread, &packet)
+                result
             }
             ScopedInner::Outside(handle, _) => handle.join(),
         }
@@ -248,7 +293,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// The thread.
     pub fn thread(&self) -> &Thread {
         match &self.0 {
-            ScopedInner::Checked { packet, .. } => &packet.thread,
+            ScopedInner::Checked(checked, _) => &checked.packet.thread,
             ScopedInner::Outside(_, thread) => thread,
         }
     }
@@ -257,7 +302,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
-            ScopedInner::Checked { packet, .. } => packet.has_ended(),
+            ScopedInner::Checked(thread, _) => thread.packet.has_ended(),
             ScopedInner::Outside(handle, _) => handle.is_finished(),
         }
     }
@@ -282,14 +327,14 @@ impl<'scope> Scope<'scope, '_> {
     {
         let joined: Joined = Rc::default();
         let theirs = Rc::clone(&joined);
-        let (job, packet) = package(name, move || {
+        let run = move || {
             let result = catch_unwind(AssertUnwindSafe(f));
             theirs.1.set(result.is_err());
             result.unwrap_or_else(|payload| resume_unwind(payload))
-        });
-        let thread = packet.thread.start(job, site);
-        self.threads.borrow_mut().push((thread, Rc::clone(&joined)));
-        ScopedJoinHandle(ScopedInner::Checked { thread, packet, joined })
+        };
+        let thread = start(name, run, site);
+        self.threads.borrow_mut().push((thread.thread, Rc::clone(&joined)));
+        ScopedJoinHandle(ScopedInner::Checked(thread, joined))
     }
 }
 

@@ -1,8 +1,10 @@
 //! `Mutex`, as in [`std::sync`].
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use unpick_core::op::{Addr, Op, Site};
@@ -13,7 +15,8 @@ use crate::here;
 
 /// What a mutex guards.
 struct Contents<T: ?Sized> {
-    poisoned: Cell<bool>,
+    /// Looked at without the lock.
+    poisoned: AtomicBool,
     value: UnsafeCell<T>,
 }
 
@@ -40,6 +43,9 @@ pub struct Mutex<T: ?Sized> {
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+// A panic while the lock is held poisons it.
+impl<T: ?Sized> UnwindSafe for Mutex<T> {}
+impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
 impl<T> Mutex<T> {
     /// A free mutex with a value.
@@ -47,7 +53,7 @@ impl<T> Mutex<T> {
         Mutex {
             tag: Tag::new(),
             outside: std::sync::Mutex::new(()),
-            contents: Contents { poisoned: Cell::new(false), value: UnsafeCell::new(value) },
+            contents: Contents { poisoned: AtomicBool::new(false), value: UnsafeCell::new(value) },
         }
     }
 
@@ -57,7 +63,7 @@ impl<T> Mutex<T> {
     ///
     /// When a thread panicked while it held the lock.
     pub fn into_inner(self) -> LockResult<T> {
-        let poisoned = self.contents.poisoned.get();
+        let poisoned = self.contents.poisoned.load(Ordering::Relaxed);
         let value = self.contents.value.into_inner();
         if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
     }
@@ -108,12 +114,12 @@ impl<T: ?Sized> Mutex<T> {
 
     /// Whether a thread panicked while it held the lock.
     pub fn is_poisoned(&self) -> bool {
-        self.contents.poisoned.get()
+        self.contents.poisoned.load(Ordering::Relaxed)
     }
 
     /// Forgets that a thread panicked while it held the lock.
     pub fn clear_poison(&self) {
-        self.contents.poisoned.set(false);
+        self.contents.poisoned.store(false, Ordering::Relaxed);
     }
 
     /// The value, which nobody else can use meanwhile.
@@ -122,7 +128,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// When a thread panicked while it held the lock.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let poisoned = self.contents.poisoned.get();
+        let poisoned = self.contents.poisoned.load(Ordering::Relaxed);
         let value = self.contents.value.get_mut();
         if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
     }
@@ -138,7 +144,7 @@ impl<T: ?Sized> Mutex<T> {
         site: Site,
     ) -> LockResult<MutexGuard<'a, T>> {
         let guard = MutexGuard { mutex: self, outside, panicking: panics::panicking(), site };
-        if self.contents.poisoned.get() { Err(PoisonError::new(guard)) } else { Ok(guard) }
+        if self.contents.poisoned.load(Ordering::Relaxed) { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }
 }
 
@@ -189,7 +195,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
     /// The guard, after a wait in which another thread may have panicked.
     pub(super) fn checked(self) -> LockResult<MutexGuard<'a, T>> {
-        if self.mutex.contents.poisoned.get() { Err(PoisonError::new(self)) } else { Ok(self) }
+        if self.mutex.is_poisoned() { Err(PoisonError::new(self)) } else { Ok(self) }
     }
 }
 
@@ -203,6 +209,10 @@ pub struct MutexGuard<'a, T: ?Sized> {
     /// own in the source.
     site: Site,
 }
+
+// SAFETY: a shared guard gives shared references to the value, and nothing else. It is not `Send`:
+// a lock is given back by the thread that took it.
+unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
@@ -223,7 +233,7 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if !self.panicking && panics::panicking() {
-            self.mutex.contents.poisoned.set(true);
+            self.mutex.contents.poisoned.store(true, Ordering::Relaxed);
         }
         if self.outside.is_none() && ops::in_check() {
             ops::on_object(self.mutex.object(), 0, Op::unlock(Addr::NONE, self.site));

@@ -85,7 +85,7 @@ impl Builder {
         T: Send,
     {
         if ops::in_check() {
-            return Ok(start(self.checked_name(), f, here!()));
+            return Ok(JoinHandle(Inner::Checked(start(self.checked_name(), f, here!()))));
         }
         // SAFETY: the caller's promise is the one that std asks for.
         let handle = unsafe { self.outside().spawn_unchecked(f)? };

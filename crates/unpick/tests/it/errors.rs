@@ -73,7 +73,60 @@ fn a_value_that_changes_is_not_deterministic() {
         x.store(0, Relaxed);
         t.join().unwrap();
     });
-    assert!(matches!(error, Error::Diverged { .. }), "{error}");
+    let Error::Diverged { before, now, .. } = &error else { panic!("{error}") };
+    // The first run is the one that warms up.
+    assert!(before.starts_with("store(1, Relaxed) at crates/unpick/tests/it/errors.rs:"), "{error}");
+    assert!(now.starts_with("store(2, Relaxed) at crates/unpick/tests/it/errors.rs:"), "{error}");
+}
+
+/// Both sides of a divergence, without their places.
+#[track_caller]
+fn sides(program: impl Fn(usize) + Send + Sync + 'static) -> [String; 2] {
+    let runs = StdAtomicUsize::new(0);
+    let error = error(&Check::new(), move || {
+        program(runs.fetch_add(1, Relaxed));
+        choose(2);
+    });
+    let Error::Diverged { before, now, .. } = error else { panic!("{error}") };
+    [before, now].map(|side| side.split_once(" at ").map_or(side.clone(), |(what, _)| what.to_string()))
+}
+
+#[test]
+fn what_changed_is_told() {
+    use unpick::sync::atomic::{AtomicBool, AtomicI8, fence};
+    let told = [
+        sides(|n| {
+            let _ = AtomicUsize::new(0).compare_exchange(n + 6, 5, AcqRel, Relaxed);
+        }),
+        sides(|n| {
+            AtomicI8::new(0).fetch_max(-(n as i8), Relaxed);
+        }),
+        sides(|n| AtomicBool::new(false).store(n == 1, SeqCst)),
+        sides(|n| {
+            AtomicUsize::new(0).load(if n == 1 { Relaxed } else { Acquire });
+        }),
+        sides(|n| fence(if n == 1 { Release } else { SeqCst })),
+        sides(|n| {
+            let pair = [AtomicUsize::new(0), AtomicUsize::new(0)];
+            pair[0].load(Relaxed);
+            pair[1].load(Relaxed);
+            pair[n % 2].load(Relaxed);
+        }),
+        sides(|n| {
+            let mut threads = [0, 1].map(|_| Some(thread::spawn(|| ())));
+            threads[n % 2].take().map(|t| t.join().unwrap());
+        }),
+    ];
+    let expected = [
+        ["compare_exchange(7, 5, AcqRel)", "compare_exchange(8, 5, AcqRel)"],
+        ["fetch_max(-1, Relaxed)", "fetch_max(-2, Relaxed)"],
+        ["store(true, SeqCst)", "store(false, SeqCst)"],
+        ["load(Relaxed)", "load(Acquire)"],
+        ["fence(Release)", "fence(SeqCst)"],
+        ["load(Relaxed)", "load(Relaxed) of another object"],
+        ["join T2", "join T1"],
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]

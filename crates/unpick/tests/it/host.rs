@@ -26,6 +26,33 @@ fn a_program_prints() {
     println!("and after");
 }
 
+/// What a harness captures is kept in a buffer that outlives every execution. It must not lie in
+/// the memory of one, even if nothing is printed at first.
+#[test]
+fn what_later_executions_print_is_captured() {
+    if !is_child() {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        let name = test_name!(what_later_executions_print_is_captured);
+        let output = command.args([&*name, "--exact"]).env("UNPICK_IT_CHILD", "1").output().unwrap();
+        let text = text_of(&output);
+        assert!(text.contains("and fails to be shown"), "{text}");
+        for n in 1..40 {
+            assert!(text.contains(&format!("execution {n} prints some words\n")), "{n}: {text:?}");
+        }
+        return;
+    }
+    holds(|| {
+        let n = choose(40);
+        let before = vec![0xffu8; n * 8];
+        if n > 0 {
+            println!("execution {n} prints some words");
+        }
+        let after = vec![0xffu8; 4096];
+        assert!(before.iter().chain(&after).all(|&byte| byte == 0xff));
+    });
+    panic!("and fails to be shown");
+}
+
 #[test]
 fn maps_with_random_keys_do_not_matter_by_themselves() {
     let (executions, _) = holds(|| {

@@ -162,20 +162,6 @@ fn pointers_and_updates() {
     t.join().unwrap();
 }
 
-/// The types are as safe to share and to unwind through as std's.
-#[test]
-fn types_have_the_same_marks_as_in_std() {
-    fn shared<T: Send + Sync>() {}
-    fn safe<T: std::panic::UnwindSafe + std::panic::RefUnwindSafe>() {}
-    shared::<Mutex<std::cell::Cell<u8>>>();
-    shared::<AtomicPtr<*const u8>>();
-    shared::<RawMutex>();
-    shared::<thread::JoinHandle<std::cell::Cell<u8>>>();
-    safe::<AtomicUsize>();
-    safe::<AtomicPtr<u8>>();
-    safe::<RawMutex>();
-}
-
 #[test]
 fn objects_from_outside_are_as_good_after_a_check() {
     static N: AtomicUsize = AtomicUsize::new(1);

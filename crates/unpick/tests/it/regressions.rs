@@ -365,6 +365,94 @@ fn a_stack_overflow_ends_the_process_with_a_message() {
     assert!(text.contains("stack overflow in thread T1") && text.contains("UNPICK_STACK_SIZE"), "{text}");
 }
 
+/// The message of a stack overflow in a child process, and the token in it.
+fn overflow(name: &str, variables: &[(&str, &str)]) -> (String, String) {
+    let output = child(name, variables);
+    let text = text_of(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    let (_, token) = text.split_once("replay: UNPICK_REPLAY=").unwrap_or_else(|| panic!("no token: {text}"));
+    let token = token.trim().to_string();
+    (text, token)
+}
+
+/// Whether it overflows in the first execution, which is thrown away, or in a later one, and on
+/// which side: the token leads there.
+#[test]
+fn a_stack_overflow_can_be_replayed() {
+    let case: usize = std::env::var("UNPICK_IT_CASE").map_or(0, |case| case.parse().unwrap());
+    if is_child() {
+        Check::new().stack_size(100_000).check(move || {
+            let x = Arc::new(AtomicUsize::new(0));
+            let y = x.clone();
+            let t = thread::spawn(move || {
+                y.store(1, Relaxed);
+                let seen = y.fetch_add(2, Relaxed);
+                if case / 2 == 0 && seen == 1 + case % 2 * 4 {
+                    recurse(1_000_000);
+                }
+            });
+            x.fetch_add(4, Relaxed);
+            if case / 2 == 1 && x.load(Relaxed) == 3 + case % 2 * 4 {
+                recurse(1_000_000);
+            }
+            t.join().unwrap();
+        });
+        return;
+    }
+    let name = test_name!(a_stack_overflow_can_be_replayed);
+    for (case, thread) in [(0, "thread T1"), (1, "thread T1"), (2, "the main thread"), (3, "the main thread")]
+    {
+        let case = ("UNPICK_IT_CASE", &*case.to_string());
+        let (text, token) = overflow(&name, &[case]);
+        for part in
+            [thread, "100000 bytes", "its last operation was at crates/unpick/tests/it/regressions.rs:"]
+        {
+            assert!(text.contains(part), "no {part} in {text}");
+        }
+        let (again, same) = overflow(&name, &[case, ("UNPICK_REPLAY", &token)]);
+        assert!(again.contains(thread) && same == token, "{again}");
+        // Nothing else is run.
+        let executions = child(&name, &[("UNPICK_IT_CASE", "9"), ("UNPICK_REPLAY", &token)]);
+        assert_eq!(executions.status.code(), Some(101), "{}", text_of(&executions));
+    }
+}
+
+/// It is the engine that runs out of stack, whose data may be in disorder: there is no token.
+#[test]
+fn a_stack_overflow_in_an_operation() {
+    #[inline(never)]
+    fn count(x: &AtomicUsize, depth: usize) -> usize {
+        let seen = x.fetch_add(1, Relaxed);
+        if depth == 0 { 0 } else { count(x, depth - 1) + std::hint::black_box(seen) }
+    }
+    if is_child() {
+        Check::new().stack_size(64 << 10).check(|| {
+            let x = Arc::new(AtomicUsize::new(0));
+            let y = x.clone();
+            thread::spawn(move || count(&y, 100_000)).join().unwrap();
+        });
+        return;
+    }
+    let output = child(&test_name!(a_stack_overflow_in_an_operation), &[]);
+    let text = text_of(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    for part in ["thread T1", "65536 bytes", "operation was at crates/unpick/tests/it/regressions.rs:"] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+}
+
+#[test]
+fn a_stack_overflow_before_the_first_operation() {
+    if is_child() {
+        Check::new().check(|| assert!(recurse(1_000_000) > 0));
+        return;
+    }
+    let name = test_name!(a_stack_overflow_before_the_first_operation);
+    let (_, token) = overflow(&name, &[]);
+    let (_, same) = overflow(&name, &[("UNPICK_REPLAY", &token)]);
+    assert_eq!(token, same);
+}
+
 #[test]
 fn a_loop_in_a_called_function_waits() {
     let verdict = run(|| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use unpick::sync::Mutex;
 use unpick::sync::atomic::AtomicUsize;
 use unpick::sync::atomic::Ordering::*;
-use unpick::{Check, thread};
+use unpick::{Check, choose, thread};
 
 use crate::support::*;
 
@@ -216,4 +216,180 @@ fn the_last_owner_of_an_arc_drops_its_contents() {
     });
     // The spawned thread may be the last, or main may.
     assert_eq!(seen, [1, 2, 11, 12].into_iter().filter(|&n| n != 11).collect(), "{verdict}");
+}
+
+// ------------------------------------------------------------ results that nobody takes
+
+/// A result whose destructor does something visible.
+struct Noisy(Arc<AtomicUsize>, usize);
+
+impl Drop for Noisy {
+    fn drop(&mut self) {
+        self.0.fetch_add(self.1, Relaxed);
+    }
+}
+
+/// The result is dropped by whoever goes last: the thread, or its handle.
+#[test]
+fn the_result_of_a_detached_thread_is_dropped_by_whoever_goes_last() {
+    let (seen, verdict) = outcomes_in(&Check::new(), || {
+        let log = Arc::new(AtomicUsize::new(0));
+        let theirs = log.clone();
+        let t = thread::spawn(move || {
+            theirs.fetch_add(1, Relaxed);
+            Noisy(theirs, 10)
+        });
+        drop(t);
+        log.load(Relaxed) as u64
+    });
+    // 11: the thread was over before, or ends before main looks.
+    assert_eq!(seen, [0, 1, 11].into_iter().collect(), "{verdict}");
+    counts(&verdict);
+}
+
+/// A replay lets main go first, whoever went first when the events were new: who drops the result
+/// must not depend on that.
+#[test]
+fn a_detached_result_is_dropped_by_the_same_thread_in_a_replay() {
+    for parts in 0..64 {
+        let has = move |part: u32| parts & (1 << part) != 0;
+        let (executions, _) = holds(move || {
+            let log = Arc::new(AtomicUsize::new(0));
+            let x = Arc::new(AtomicUsize::new(0));
+            let (theirs, y) = (log.clone(), x.clone());
+            let t = thread::spawn(move || {
+                has(0).then(|| y.load(Relaxed));
+                has(1).then(|| y.store(2, Relaxed));
+                Noisy(theirs, 1)
+            });
+            has(2).then(|| x.store(1, Relaxed));
+            has(3).then(|| x.load(Relaxed));
+            drop(t);
+            has(4).then(|| log.load(Relaxed));
+            has(5).then(|| choose(2));
+            x.load(Relaxed);
+        });
+        assert!(executions >= 2, "{parts}: {executions}");
+    }
+}
+
+#[test]
+fn a_handle_dropped_after_the_end_drops_the_result() {
+    let (seen, _) = outcomes_in(&Check::new(), || {
+        let log = Arc::new(AtomicUsize::new(0));
+        let ended = Arc::new(AtomicUsize::new(0));
+        let (theirs, over) = (log.clone(), ended.clone());
+        let t = thread::spawn(move || {
+            over.store(1, Release);
+            Noisy(theirs, 10)
+        });
+        while !t.is_finished() {}
+        let before = log.load(Relaxed);
+        drop(t);
+        digits([before / 10, log.load(Relaxed) / 10])
+    });
+    assert_eq!(seen, [1].into_iter().collect());
+}
+
+/// Dropping synchronises: the destructor may use what the other side wrote without atomics.
+#[test]
+fn whoever_drops_the_result_knows_what_the_other_side_did() {
+    struct Plain(Arc<unpick::cell::UnsafeCell<usize>>);
+    unsafe impl Send for Plain {}
+    unsafe impl Sync for Plain {}
+    impl Drop for Plain {
+        fn drop(&mut self) {
+            self.0.with_mut(|n| unsafe { *n += 1 });
+        }
+    }
+    let (executions, _) = holds(|| {
+        let cell = Plain(Arc::new(unpick::cell::UnsafeCell::new(0)));
+        let theirs = Plain(cell.0.clone());
+        let t = thread::spawn(move || theirs);
+        cell.0.with_mut(|n| unsafe { *n += 1 });
+        std::mem::forget(cell);
+        drop(t);
+    });
+    assert_eq!(executions, 2);
+}
+
+#[test]
+fn detached_threads_with_results_in_a_vector() {
+    holds(|| {
+        let log = Arc::new(AtomicUsize::new(0));
+        let threads: Vec<_> = (0..2)
+            .map(|n| {
+                let log = log.clone();
+                thread::spawn(move || Noisy(log, n + 1))
+            })
+            .collect();
+        drop(threads);
+        assert!(log.load(Relaxed) <= 3);
+    });
+}
+
+/// A scope waits for the destructor as it waits for the thread.
+#[test]
+fn a_scope_waits_for_results_that_nobody_takes() {
+    holds(|| {
+        let log = Arc::new(AtomicUsize::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| Noisy(log.clone(), 1));
+            let kept = scope.spawn(|| Noisy(log.clone(), 2));
+            drop(kept.join().unwrap());
+        });
+        assert_eq!(log.load(Relaxed), 3);
+    });
+}
+
+#[test]
+fn a_result_whose_destructor_panics() {
+    struct Bad;
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            panic!("from the result");
+        }
+    }
+    let finding = violated(|| drop(thread::spawn(|| Bad)));
+    assert!(told(&finding).contains("from the result"), "{}", told(&finding));
+    let finding = violated(|| {
+        thread::scope(|scope| drop(scope.spawn(|| Bad)));
+    });
+    assert!(told(&finding).contains("from the result"), "{}", told(&finding));
+}
+
+/// What is found only when a thread ends before its handle is dropped can be replayed.
+#[test]
+fn a_violation_behind_a_detached_result_is_told() {
+    for late in [false, true] {
+        let finding = violated(move || {
+            let log = Arc::new(AtomicUsize::new(0));
+            let theirs = log.clone();
+            let t = thread::spawn(move || Noisy(theirs, 10));
+            log.load(Relaxed);
+            drop(t);
+            assert!((log.load(Relaxed) == 10) != late, "as it must be");
+        });
+        assert!(told(&finding).contains("as it must be"), "{}", told(&finding));
+    }
+    let finding = violated(|| {
+        let x = Arc::new(AtomicUsize::new(0));
+        let y = x.clone();
+        let t = thread::spawn(move || y.store(1, Relaxed));
+        if x.load(Relaxed) == 1 && t.is_finished() {
+            panic!("as it must be");
+        }
+    });
+    assert!(told(&finding).contains("as it must be"), "{}", told(&finding));
+    // Threads that ended before anybody looked whether threads end.
+    let finding = violated(|| {
+        thread::spawn(|| ()).join().unwrap();
+        let x = Arc::new(AtomicUsize::new(0));
+        let y = x.clone();
+        let t = thread::spawn(move || y.store(1, Relaxed));
+        if x.load(Relaxed) == 1 && t.is_finished() {
+            panic!("as it must be");
+        }
+    });
+    assert!(told(&finding).contains("as it must be"), "{}", told(&finding));
 }
