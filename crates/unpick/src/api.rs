@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use unpick_check::{Config, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, registry};
+use unpick_check::{Config, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, registry};
 use unpick_core::execution::Execution;
 use unpick_core::trace::Finding;
 use unpick_report::{Progress, TextOptions};
@@ -109,6 +109,33 @@ impl Check {
         self
     }
 
+    /// What becomes of threads that nobody joins.
+    ///
+    /// All threads must end, unless this is [`Detached::Abandoned`]: then an execution in which the
+    /// closure has returned, and the threads that are left wait for ever, is a good one. They run as
+    /// far as they can all the same, before and after the closure returns, and what they break is a
+    /// violation.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use unpick::sync::atomic::{AtomicU32, Ordering};
+    /// use unpick::{Check, Detached, thread};
+    ///
+    /// Check::new().detached(Detached::Abandoned).check(|| {
+    ///     let jobs = Arc::new(AtomicU32::new(0));
+    ///     let theirs = Arc::clone(&jobs);
+    ///     thread::spawn(move || loop {
+    ///         while theirs.load(Ordering::Acquire) == 0 {}
+    ///         theirs.fetch_sub(1, Ordering::AcqRel);
+    ///     });
+    ///     jobs.fetch_add(1, Ordering::AcqRel);
+    /// });
+    /// ```
+    pub fn detached(mut self, what: Detached) -> Check {
+        self.config.detached = what;
+        self
+    }
+
     /// Carries out the check.
     ///
     /// # Errors
@@ -170,7 +197,11 @@ pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Ex
     Task {
         fresh,
         program: Arc::clone(program),
-        limits: Limits { stack_size: config.stack_size, max_rounds: config.max_rounds },
+        limits: Limits {
+            stack_size: config.stack_size,
+            max_rounds: config.max_rounds,
+            abandons: config.detached == Detached::Abandoned,
+        },
         budget: Budget {
             executions: config.max_executions,
             time: config.time_limit,

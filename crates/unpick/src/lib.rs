@@ -36,14 +36,19 @@
 
 mod api;
 pub mod cell;
+pub mod collections;
+pub mod future;
+pub mod hash;
 pub mod hint;
+pub mod process;
 mod replay;
 pub mod sync;
 mod telling;
 pub mod thread;
+pub mod time;
 
 pub use api::{Check, assume, await_until, check, choose, label, outside};
-pub use unpick_check::{Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated};
+pub use unpick_check::{Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated};
 pub use unpick_core::trace;
 pub use unpick_report as report;
 pub use unpick_runtime::Allocator;

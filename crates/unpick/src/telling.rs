@@ -111,7 +111,9 @@ fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
         Kind::Unpublished { access, .. } => {
             before(access.point.thread, access.point.index + u32::from(access.atomic));
         }
-        Kind::Panic { .. } | Kind::BadUnlock { .. } => before(violation.point.thread, violation.point.index),
+        Kind::Panic { .. } | Kind::BadUnlock { .. } | Kind::Exit { .. } | Kind::Abort => {
+            before(violation.point.thread, violation.point.index);
+        }
         _ => {
             for t in 0..graph.thread_count() {
                 let thread = ThreadId(t as u32);
@@ -132,7 +134,7 @@ fn points(violation: &Violation) -> Vec<Point> {
         Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
             waiters.iter().filter(|w| !matches!(w.wait, Wait::Join(_))).map(|w| w.point).collect()
         }
-        Kind::BadUnlock { .. } => vec![violation.point],
+        Kind::BadUnlock { .. } | Kind::Exit { .. } | Kind::Abort => vec![violation.point],
         _ => Vec::new(),
     }
 }

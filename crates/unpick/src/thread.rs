@@ -1,5 +1,7 @@
 //! Threads, as in [`std::thread`].
 
+mod local;
+
 use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::marker::PhantomData;
@@ -12,6 +14,9 @@ use unpick_runtime::{ops, panics};
 
 use crate::here;
 use crate::sync::atomic::{AtomicBool, Ordering};
+
+pub use crate::time::sleep;
+pub use local::{AccessError, LocalKey};
 
 /// What a thread leaves behind: its result, or the value it panicked with.
 pub type Result<T> = std::thread::Result<T>;

@@ -7,8 +7,11 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "checked programs may print")]
 
 mod basics;
+mod detached;
 mod errors;
+mod futures;
 mod host;
+mod locals;
 mod locks;
 mod outside;
 mod panics;
@@ -16,6 +19,7 @@ mod regressions;
 mod statics;
 mod support;
 mod threads;
+mod time;
 mod violations;
 mod weak;
 mod words;
