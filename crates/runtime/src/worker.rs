@@ -233,7 +233,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             state.cut.get_or_insert(point);
         }
         match outcome {
-            Outcome::Violated(violation) if !goes_on => {
+            Outcome::Violated(violation) if !goes_on || session.fatal => {
                 return Pause::Over(Ending::Violated(*violation));
             }
             outcome => session.execution.recycle(outcome),

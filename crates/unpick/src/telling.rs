@@ -17,31 +17,41 @@ use unpick_core::schedule::{Schedule, linearise};
 use unpick_core::trace::Finding;
 use unpick_core::violation::{Kind, Point, Violation, Wait};
 use unpick_runtime::Program;
-use unpick_runtime::worker::Explored;
 
+use crate::keep_going::Found;
 use crate::replay;
 
 /// Tokens up to this length are printed; longer ones go into a file.
 const LONGEST_TOKEN: usize = 120;
 
+/// The schedules that lead to a violation.
+pub(crate) struct Ways {
+    /// Of the events that it rests on.
+    needed: Schedule,
+    /// Of all events.
+    whole: Schedule,
+}
+
+impl Ways {
+    /// The schedules that lead to a violation of this graph.
+    pub(crate) fn new(config: &Config, graph: &Graph, violation: &Violation) -> Ways {
+        let model = registry::number_of(&config.model);
+        let schedule = |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model);
+        let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
+        let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
+        Ways { needed: schedule(&graph.closure(&foundation(graph, violation))), whole: schedule(&all) }
+    }
+}
+
 /// Tells a violation that was found, and where the report was saved.
 pub(crate) fn tell(
     config: &Config,
     program: &Program,
-    violation: &Violation,
-    explored: &Explored,
+    found: &Found,
 ) -> Result<(Finding, Option<PathBuf>), Error> {
-    let graph = explored.execution.graph();
-    let number = explored.stats.executions();
-    let model = registry::number_of(&config.model);
-    let schedule = |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model);
-    let needed = schedule(&graph.closure(&foundation(graph, violation)));
-    match tell_schedule(config, program, violation, &needed, number) {
-        Err(Error::Token { .. }) => {
-            let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
-            let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
-            tell_schedule(config, program, violation, &schedule(&all), number)
-        }
+    let Found { violation, ways, number } = found;
+    match tell_schedule(config, program, violation, &ways.needed, *number) {
+        Err(Error::Token { .. }) => tell_schedule(config, program, violation, &ways.whole, *number),
         told => told,
     }
 }
