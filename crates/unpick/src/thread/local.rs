@@ -159,8 +159,11 @@ impl<T: 'static> LocalKey<T> {
     #[track_caller]
     fn with_or_put<A>(&'static self, first: A, wrap: fn(A) -> T, f: impl FnOnce(&T, A)) {
         let used = self.find().and_then(|found| match found {
-            // SAFETY: as in `try_with`.
-            Some(value) => Ok(f(unsafe { &*value }, first)),
+            Some(value) => {
+                // SAFETY: as in `try_with`.
+                f(unsafe { &*value }, first);
+                Ok(())
+            }
             None => self.put(wrap(first)).map(drop),
         });
         if let Err(error) = used {
