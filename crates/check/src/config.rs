@@ -14,6 +14,17 @@ pub enum OnInconclusive {
     Pass,
 }
 
+/// What becomes of threads that nobody joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Detached {
+    /// They must end, as all threads: one that waits for ever is a violation. The default.
+    MustEnd,
+    /// They are abandoned when the main thread has ended, as at the end of a process: one that waits
+    /// for ever then is no violation.
+    Abandoned,
+}
+
 /// Settings of a check.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -38,6 +49,10 @@ pub struct Config {
     pub hang_limit: Duration,
     /// What `check` does when the verdict is inconclusive.
     pub on_inconclusive: OnInconclusive,
+    /// After how many different violations to stop.
+    pub keep_going: usize,
+    /// What becomes of threads that nobody joins.
+    pub detached: Detached,
     /// A schedule to replay instead of searching.
     pub replay: Option<String>,
     /// Whether to show progress: `None` when standard error is a terminal.
@@ -57,6 +72,8 @@ impl Default for Config {
             max_rounds: 100,
             hang_limit: Duration::from_secs(20),
             on_inconclusive: OnInconclusive::Fail,
+            keep_going: 1,
+            detached: Detached::MustEnd,
             replay: None,
             progress: None,
         }
@@ -64,7 +81,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 12] = [
+pub const VARIABLES: [(&str, &str); 14] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_MAX_EVENTS", "events of one execution at most"),
     ("UNPICK_MAX_EXECUTIONS", "executions at most"),
@@ -75,6 +92,8 @@ pub const VARIABLES: [(&str, &str); 12] = [
     ("UNPICK_MAX_ROUNDS", "rounds of a loop that reads the same values before it is cut"),
     ("UNPICK_HANG", "how long a thread may do nothing visible, such as 20s"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
+    ("UNPICK_KEEP_GOING", "violations that differ to look for before stopping; 1 unless set"),
+    ("UNPICK_DETACHED", "threads that nobody joins: must-end, abandoned"),
     ("UNPICK_REPLAY", "a schedule from a report: runs that execution only"),
     ("UNPICK_PROGRESS", "1: show progress, 0: do not"),
 ];
@@ -141,6 +160,18 @@ impl Config {
                 return Err(wrong("UNPICK_INCONCLUSIVE", format!("`{other}` is neither `fail` nor `pass`")));
             }
         };
+        if let Some(count) = number("UNPICK_KEEP_GOING")? {
+            self.keep_going = count as usize;
+        }
+        self.detached = match variable("UNPICK_DETACHED").as_deref() {
+            None => self.detached,
+            Some("must-end") => Detached::MustEnd,
+            Some("abandoned") => Detached::Abandoned,
+            Some(other) => {
+                let problem = format!("`{other}` is neither `must-end` nor `abandoned`");
+                return Err(wrong("UNPICK_DETACHED", problem));
+            }
+        };
         if let Some(token) = variable("UNPICK_REPLAY").filter(|token| !token.is_empty()) {
             self.replay = Some(token);
         }
@@ -195,6 +226,8 @@ mod tests {
             ("UNPICK_MAX_EVENTS", "-1"),
             ("UNPICK_SPURIOUS", "maybe"),
             ("UNPICK_INCONCLUSIVE", "shrug"),
+            ("UNPICK_KEEP_GOING", "on"),
+            ("UNPICK_DETACHED", "1"),
         ] {
             let error = read(name, value).map(|_| ()).expect_err(name);
             assert!(error.to_string().contains(name), "{error}");

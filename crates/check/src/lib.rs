@@ -10,6 +10,6 @@ pub mod config;
 pub mod registry;
 pub mod verdict;
 
-pub use config::{Config, OnInconclusive};
+pub use config::{Config, Detached, OnInconclusive};
 pub use unpick_core::error::Error;
 pub use verdict::{Reason, Statistics, Summary, Verdict, Violated};

@@ -1,7 +1,7 @@
 //! What a whole check says.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use unpick_core::trace::Finding;
@@ -93,12 +93,30 @@ pub struct Violated {
     pub summary: Summary,
     /// Where the report was saved as JSON.
     pub saved: Option<PathBuf>,
+    /// Other violations that were found, and where their reports were saved.
+    pub more: Vec<(Finding, Option<PathBuf>)>,
 }
 
 impl Violated {
     /// A violation and what led to it.
     pub fn new(finding: Finding, summary: Summary, saved: Option<PathBuf>) -> Violated {
-        Violated { finding, summary, saved }
+        Violated { finding, summary, saved, more: Vec::new() }
+    }
+
+    /// The same with other violations, which were found later.
+    pub fn with_more(self, more: Vec<(Finding, Option<PathBuf>)>) -> Violated {
+        Violated { more, ..self }
+    }
+
+    /// All violations, in the order in which they were found.
+    pub fn violations(&self) -> impl Iterator<Item = &Finding> {
+        std::iter::once(&self.finding).chain(self.more.iter().map(|(finding, _)| finding))
+    }
+
+    /// Where the reports were saved as JSON, in the order of [`violations`](Violated::violations).
+    pub fn saved(&self) -> impl Iterator<Item = Option<&Path>> {
+        let more = self.more.iter().map(|(_, saved)| saved.as_deref());
+        std::iter::once(self.saved.as_deref()).chain(more)
     }
 }
 
@@ -138,7 +156,17 @@ impl Verdict {
         matches!(self, Verdict::Holds(_))
     }
 
-    /// The violation, if there is one.
+    /// All violations, in the order in which they were found: at most as many as
+    /// [`Config::keep_going`](crate::Config::keep_going) says.
+    pub fn violations(&self) -> impl Iterator<Item = &Finding> {
+        let violated = match self {
+            Verdict::Violated(violated) => Some(violated),
+            _ => None,
+        };
+        violated.into_iter().flat_map(|violated| violated.violations())
+    }
+
+    /// The violation that was found first, if there is one.
     pub fn violation(&self) -> Option<&Finding> {
         match self {
             Verdict::Violated(violated) => Some(&violated.finding),
@@ -153,7 +181,12 @@ impl fmt::Display for Verdict {
         let summary = self.summary();
         match self {
             Verdict::Holds(_) => f.write_str("holds")?,
-            Verdict::Violated(violated) => write!(f, "violated: {}", violated.finding.title)?,
+            Verdict::Violated(violated) => {
+                write!(f, "violated: {}", violated.finding.title)?;
+                if !violated.more.is_empty() {
+                    write!(f, ", and {} more", violated.more.len())?;
+                }
+            }
             Verdict::Inconclusive(reason, _) => write!(f, "inconclusive: no violation, but {reason}")?,
         }
         let Statistics { executions, blocked, .. } = summary.statistics;

@@ -12,7 +12,7 @@ use unpick_core::violation::{Kind, Violation, Wait, Waiter};
 /// The violation that a blocked execution shows, if it is one.
 pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
     let hopeless = waiters.iter().all(|waiter| match waiter.wait {
-        Wait::Lock { .. } | Wait::Signal { timed: false, .. } | Wait::Join(_) => true,
+        Wait::Lock { .. } | Wait::Signal { timed: false, .. } | Wait::Join(_) | Wait::Exit => true,
         Wait::Signal { timed: true, .. } | Wait::Assume | Wait::Bound => false,
         Wait::Spin { from } => spins_on_newest(graph, waiter, from),
     });

@@ -70,6 +70,20 @@ pub(crate) struct Settings {
     /// What a check without a proof does to its test
     #[arg(long, value_name = "WHAT")]
     pub(crate) inconclusive: Option<Inconclusive>,
+    /// Violations that differ to look for before a check stops
+    #[arg(long, value_name = "N")]
+    pub(crate) keep_going: Option<String>,
+    /// What becomes of threads that nobody joins
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) detached: Option<Detached>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Detached {
+    /// They must end, as all threads
+    MustEnd,
+    /// They are abandoned when the main thread has ended
+    Abandoned,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use unpick_check::{Config, registry};
 
 use crate::Exit;
-use crate::args::{Inconclusive, Replay, Settings, Test};
+use crate::args::{Detached, Inconclusive, Replay, Settings, Test};
 use crate::error::Error;
 
 type Variables = Vec<(&'static str, String)>;
@@ -49,10 +49,15 @@ pub(crate) fn program() -> OsString {
 
 /// The variables that stand for the settings.
 fn variables(settings: &Settings) -> Variables {
-    let Settings { model, time, max_executions, max_events, stack_size, spurious, inconclusive } = settings;
+    let Settings { model, time, max_executions, max_events, stack_size, .. } = settings;
+    let Settings { spurious, inconclusive, keep_going, detached, .. } = settings;
     let inconclusive = inconclusive.map(|what| match what {
         Inconclusive::Pass => String::from("pass"),
         Inconclusive::Fail => String::from("fail"),
+    });
+    let detached = detached.map(|what| match what {
+        Detached::MustEnd => String::from("must-end"),
+        Detached::Abandoned => String::from("abandoned"),
     });
     let all = [
         ("UNPICK_MODEL", model.clone()),
@@ -62,6 +67,8 @@ fn variables(settings: &Settings) -> Variables {
         ("UNPICK_STACK_SIZE", stack_size.clone()),
         ("UNPICK_SPURIOUS", spurious.then(|| String::from("1"))),
         ("UNPICK_INCONCLUSIVE", inconclusive),
+        ("UNPICK_KEEP_GOING", keep_going.clone()),
+        ("UNPICK_DETACHED", detached),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -95,12 +102,14 @@ mod tests {
             time: text.clone(),
             max_executions: text.clone(),
             max_events: text.clone(),
-            stack_size: text,
+            stack_size: text.clone(),
             spurious: true,
             inconclusive: Some(Inconclusive::Pass),
+            keep_going: text,
+            detached: Some(Detached::Abandoned),
         };
         let variables = variables(&settings);
-        assert_eq!(variables.len(), 7);
+        assert_eq!(variables.len(), 9);
         for (name, _) in variables {
             assert!(unpick_check::config::VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
         }

@@ -49,6 +49,8 @@ pub enum Wait {
         /// The first event of the iteration.
         from: u32,
     },
+    /// The end of the process, which the thread has asked for.
+    Exit,
     /// A condition that the program asked to assume.
     Assume,
     /// The end of a loop that was cut at the limit on rounds.
@@ -106,6 +108,13 @@ pub enum Kind {
         /// What is wrong.
         problem: String,
     },
+    /// The program ended the process, and said that something went wrong.
+    Exit {
+        /// What it said.
+        code: i32,
+    },
+    /// The program ended the process at once.
+    Abort,
 }
 
 /// A broken property, with the place where it showed.
@@ -127,6 +136,8 @@ impl Violation {
             Kind::Deadlock { .. } => "deadlock",
             Kind::Livelock { .. } => "livelock",
             Kind::BadUnlock { .. } => "bad unlock",
+            Kind::Exit { .. } => "failing exit",
+            Kind::Abort => "abort",
         }
     }
 }

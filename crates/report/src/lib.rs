@@ -23,4 +23,4 @@ pub mod text;
 pub use crate::json::json;
 pub use crate::progress::Progress;
 pub use crate::source::{Sources, receiver};
-pub use crate::text::{TextOptions, text};
+pub use crate::text::{TextOptions, numbered, text};

@@ -69,9 +69,15 @@ impl Default for TextOptions {
 /// );
 /// ```
 pub fn text(finding: &Finding, options: &TextOptions) -> String {
+    numbered(finding, 1, 1, options)
+}
+
+/// The same for one of several findings: its title says which it is, from 1, and of how many.
+pub fn numbered(finding: &Finding, number: usize, of: usize, options: &TextOptions) -> String {
     let paint = Paint(options.colour);
+    let suffix = if of > 1 { format!(" ({number} of {of})") } else { String::new() };
     let sections = [
-        headline(finding, options, paint),
+        headline(finding, &suffix, options, paint),
         steps(finding, options, paint),
         stacks(&finding.trace.stacks, options, paint),
         footer(finding),
@@ -89,8 +95,9 @@ pub fn text(finding: &Finding, options: &TextOptions) -> String {
     out
 }
 
-fn headline(finding: &Finding, options: &TextOptions, paint: Paint) -> Vec<String> {
-    let mut out = vec![format!("{}: {}", paint.error("error"), paint.strong(&clean(&finding.title)))];
+fn headline(finding: &Finding, suffix: &str, options: &TextOptions, paint: Paint) -> Vec<String> {
+    let title = paint.strong(&clean(&finding.title));
+    let mut out = vec![format!("{}: {title}{suffix}", paint.error("error"))];
     for line in finding.message.iter().flat_map(|m| m.lines()) {
         // Messages align their own parts, as those of `assert_eq!` do.
         let indent = 2 + line.chars().take_while(|c| *c == ' ').count().min(8);

@@ -38,8 +38,8 @@ impl Facts {
     }
 
     /// All bits, in the order of [`Fact`].
-    pub(crate) fn bits(&self) -> Vec<u64> {
-        self.0.to_vec()
+    pub(crate) fn bits(&self) -> &[u64] {
+        &self.0
     }
 }
 

@@ -8,6 +8,7 @@ mod arena;
 mod current;
 pub mod facts;
 mod fiber;
+pub mod locals;
 pub mod ops;
 pub mod panics;
 mod pulse;

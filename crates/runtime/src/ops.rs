@@ -168,10 +168,12 @@ pub fn choose(bound: Value, site: Site) -> Value {
 /// Starts a thread.
 pub fn spawn(job: Box<dyn FnOnce()>, site: Site) -> ThreadId {
     let thread = ThreadId(other(&Op::spawn(site)) as u32);
-    let (session, _) = context();
+    let (session, parent) = context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
-    unsafe { (*session).hire(thread, job) };
+    let s = unsafe { &mut *session };
+    s.locals.follow(thread, parent);
+    s.hire(thread, job);
     arena::enter(arena);
     thread
 }
@@ -179,6 +181,11 @@ pub fn spawn(job: Box<dyn FnOnce()>, site: Site) -> ThreadId {
 /// Waits for a thread to end.
 pub fn join(thread: ThreadId, site: Site) {
     other(&Op::join(thread, site));
+    let (session, caller) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    unsafe { (*session).locals.follow(caller, thread) };
+    arena::enter(arena);
 }
 
 /// The end of a thread.
@@ -198,6 +205,29 @@ pub fn failed_spuriously() -> bool {
 /// Stops the thread for ever: the execution is not of interest.
 pub fn assume_failed(site: Site) -> ! {
     stop(Wait::Assume, site)
+}
+
+/// Ends the process: the execution, once the other threads have come as far as they can, or at once if
+/// the code is that of a failure.
+pub fn exit(code: i32, site: Site) -> ! {
+    if code == 0 { stop(Wait::Exit, site) } else { fail(violation::Kind::Exit { code }, site) }
+}
+
+/// Ends the process at once, which is a violation.
+pub fn abort(site: Site) -> ! {
+    fail(violation::Kind::Abort, site)
+}
+
+/// Ends the execution with a violation.
+fn fail(kind: violation::Kind, site: Site) -> ! {
+    let (session, thread) = context();
+    arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    let point = Point { thread, index: s.execution.position(thread), site };
+    s.note(thread, site);
+    s.execution.fail(Violation { kind, point });
+    leave_for_good(session, thread)
 }
 
 /// How many events the caller has had.

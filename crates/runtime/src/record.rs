@@ -111,13 +111,15 @@ fn trim(frames: &mut Frames) {
 }
 
 /// Parts of the names of functions that user code calls into.
-const BELOW: [&str; 11] = [
+const BELOW: [&str; 13] = [
     "backtrace::",
     "__rust_end_short_backtrace",
     "unpick_runtime::",
     "unpick::sync::",
     "unpick::cell::",
     "unpick::thread::",
+    "unpick::future::",
+    "unpick::process::",
     "core::panicking::",
     "core::result::unwrap_failed",
     "core::option::",
@@ -126,7 +128,8 @@ const BELOW: [&str; 11] = [
 ];
 
 /// Parts of the names of functions between a thread's closure and the runtime.
-const ABOVE: [&str; 8] = [
+const ABOVE: [&str; 9] = [
+    "unpick::attribute::",
     "unpick::thread::",
     "catch_unwind",
     "AssertUnwindSafe",

@@ -13,12 +13,13 @@ use unpick_checkers::{race, stuck};
 use unpick_core::error::Error;
 use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
-use unpick_core::violation::{Access, Kind, Point, Violation};
+use unpick_core::violation::{Access, Kind, Point, Violation, Wait};
 
 use crate::arena::{self, Arena};
 use crate::current;
 use crate::facts::Facts;
 use crate::fiber::Fiber;
+use crate::locals::{self, Locals};
 use crate::ops::Object;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
@@ -44,6 +45,9 @@ pub struct Limits {
     pub max_rounds: usize,
     /// Whether a thread that waits for a condition or is parked may wake up without a reason.
     pub spurious_wakeups: bool,
+    /// Whether an execution is over when the main thread has ended, and threads that are stuck then are
+    /// no violation.
+    pub abandons: bool,
 }
 
 /// A position that no thread reaches.
@@ -122,6 +126,8 @@ pub(crate) struct Session {
     pub(crate) names: Vec<u32>,
     /// What the library keeps for each thread.
     pub(crate) data: Vec<*const ()>,
+    /// Thread-locals and clocks.
+    pub(crate) locals: Locals,
     /// Whether the exploration must start again, since more has become visible.
     pub(crate) renew: bool,
     /// Whether the global allocator is ours.
@@ -172,6 +178,7 @@ impl Session {
             facts: Facts::default(),
             names: Vec::new(),
             data: Vec::new(),
+            locals: Locals::default(),
             renew: false,
             has_allocator: false,
             model: 0,
@@ -243,6 +250,7 @@ impl Session {
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
         self.panics.clear();
         self.data.fill(std::ptr::null());
+        self.locals.clear();
         self.spins.begin();
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
@@ -298,10 +306,16 @@ impl Session {
         match outcome {
             Outcome::Complete | Outcome::Blocked(_) => {
                 let graph = self.execution.graph();
-                let stuck = match &outcome {
+                let mut outcome = outcome;
+                let mut stuck = match &outcome {
                     Outcome::Blocked(waiters) => stuck::judge(graph, waiters),
                     _ => None,
                 };
+                // The end of the process takes those who are stuck with it.
+                if stuck.is_some() && self.has_ended(&outcome) {
+                    stuck = None;
+                    outcome = Outcome::Complete;
+                }
                 // In an execution that is given up, somebody might still have looked at a panic.
                 let over = stuck.is_some() || matches!(outcome, Outcome::Complete);
                 let panic = self.panics.iter().find(|panic| over && panic.is_unhandled());
@@ -323,6 +337,13 @@ impl Session {
             }
             other => other,
         }
+    }
+
+    /// Whether the process has ended, or would have.
+    fn has_ended(&self, outcome: &Outcome) -> bool {
+        let Outcome::Blocked(waiters) = outcome else { return true };
+        let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
+        (self.limits.abandons && main_ended) || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
     }
 
     /// Checks that the thread which has just used a location knows of its initialisation.
@@ -429,7 +450,7 @@ pub(crate) fn work(session: *mut Session, thread: ThreadId, yielder: &Yielder<()
             let program = unsafe { &(*session).program as *const Program };
             // SAFETY: as above.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| unsafe { (*program)() })) {
-                crate::panics::main_panicked(&*payload);
+                crate::panics::end_execution(&*payload);
             }
         } else {
             // SAFETY: as above.
@@ -438,6 +459,7 @@ pub(crate) fn work(session: *mut Session, thread: ThreadId, yielder: &Yielder<()
                 job();
             }
         }
+        locals::end(session);
         crate::ops::finish();
         // SAFETY: as above.
         unsafe { (&mut (*session).fibers)[thread.index()].busy = false };

@@ -95,8 +95,9 @@ pub struct Task {
     pub observer: Option<Observer>,
 }
 
-/// Looks at executions that have ended, and says whether to go on after a violation.
-pub type Observer = Box<dyn FnMut(&Graph, &Outcome) -> bool + Send>;
+/// Looks at executions that have ended, and what is known by then, and says whether to go on after a
+/// violation.
+pub type Observer = Box<dyn FnMut(&Graph, &Outcome, &[u64]) -> bool + Send>;
 
 struct State {
     task: Task,
@@ -163,7 +164,7 @@ fn conclude(mut session: Box<Session>, state: &State, ending: Ending) -> Explore
         fatal: session.fatal,
         recorder: session.recorder.take(),
         kinds,
-        facts: session.facts.bits(),
+        facts: session.facts.bits().to_vec(),
         execution: session.restart((state.task.fresh)()),
     }
 }
@@ -243,14 +244,14 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         }
         session.execution.count(&outcome);
         let goes_on = match &mut state.task.observer {
-            Some(observer) => observer(session.execution.graph(), &outcome),
+            Some(observer) => observer(session.execution.graph(), &outcome, session.facts.bits()),
             None => false,
         };
         if let Outcome::Cut(point) = outcome {
             state.cut.get_or_insert(point);
         }
         match outcome {
-            Outcome::Violated(violation) if !goes_on => {
+            Outcome::Violated(violation) if !goes_on || session.fatal => {
                 return Pause::Over(Ending::Violated(*violation));
             }
             outcome => session.execution.recycle(outcome),

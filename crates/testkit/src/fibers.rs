@@ -105,6 +105,7 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
             stack_size: config.stack_size,
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,
+            abandons: false,
         },
         known: Knowledge::default(),
         budget: Budget { executions: None, time: None, hang: HANG },
@@ -115,7 +116,7 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
         observer: Some(Box::new({
             let mut machines: Vec<Machine> = seen.compile().into_iter().map(Machine::new).collect();
             let keys = settings.keys;
-            move |graph: &Graph, outcome: &Outcome| {
+            move |graph: &Graph, outcome: &Outcome, _: &[u64]| {
                 let key = keys.then(|| key(graph, &seen, &mut machines));
                 theirs.lock().unwrap_or_else(PoisonError::into_inner).see(outcome, key)
             }

@@ -4,7 +4,9 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use unpick_check::{Config, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, registry};
+use unpick_check::{
+    Config, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated, registry,
+};
 use unpick_core::execution::Execution;
 use unpick_core::schedule::Knowledge;
 use unpick_core::trace::Finding;
@@ -13,6 +15,7 @@ use unpick_runtime::worker::{Budget, Ending, Explored, Task};
 use unpick_runtime::{Limits, Program, Pulse, ops, site, worker};
 
 use crate::here;
+use crate::keep_going::{Collection, Found};
 use crate::replay;
 use crate::telling;
 
@@ -118,6 +121,74 @@ impl Check {
         self
     }
 
+    /// Goes on after a violation, until so many were found that differ in their kind or in their
+    /// places; 1 unless set. [`Verdict::violations`] has them all, and each has a report and a token.
+    ///
+    /// An execution ends where it breaks a property, and what would have come after that is not
+    /// explored: mending one violation may show another that was hidden behind it.
+    ///
+    /// ```
+    /// use unpick::Check;
+    ///
+    /// let verdict = Check::new().keep_going(10).run(|| match unpick::choose(4) {
+    ///     0 => panic!("zero"),
+    ///     1 => panic!("one"),
+    ///     _ => {}
+    /// })?;
+    /// assert_eq!(verdict.violations().count(), 2);
+    /// # Ok::<(), unpick::Error>(())
+    /// ```
+    pub fn keep_going(mut self, violations: usize) -> Check {
+        self.config.keep_going = violations;
+        self
+    }
+
+    /// What becomes of threads that nobody joins.
+    ///
+    /// All threads must end, unless this is [`Detached::Abandoned`]: then an execution in which the
+    /// closure has returned, and the threads that are left wait for ever, is a good one. They run as
+    /// far as they can all the same, before and after the closure returns, and what they break is a
+    /// violation.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use unpick::sync::atomic::{AtomicU32, Ordering};
+    /// use unpick::{Check, Detached, thread};
+    ///
+    /// Check::new().detached(Detached::Abandoned).check(|| {
+    ///     let jobs = Arc::new(AtomicU32::new(0));
+    ///     let theirs = Arc::clone(&jobs);
+    ///     thread::spawn(move || loop {
+    ///         while theirs.load(Ordering::Acquire) == 0 {}
+    ///         theirs.fetch_sub(1, Ordering::AcqRel);
+    ///     });
+    ///     jobs.fetch_add(1, Ordering::AcqRel);
+    /// });
+    /// ```
+    pub fn detached(mut self, what: Detached) -> Check {
+        self.config.detached = what;
+        self
+    }
+
+    /// These settings, overridden by the values of variables, as the environment would: `variable` gives
+    /// the value of one by its name, if it has one.
+    ///
+    /// ```
+    /// use unpick::Check;
+    ///
+    /// let check = Check::new().with(|name| (name == "UNPICK_MODEL").then(|| String::from("tso")))?;
+    /// assert_eq!(check.run(|| {})?.summary().model, "tso");
+    /// # Ok::<(), unpick::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When a variable has a value that is not understood.
+    pub fn with(mut self, variable: impl Fn(&str) -> Option<String>) -> Result<Check, Error> {
+        self.config = self.config.with_environment(variable)?;
+        Ok(self)
+    }
+
     /// Carries out the check.
     ///
     /// # Errors
@@ -147,11 +218,13 @@ impl Check {
         match self.run(f) {
             Ok(Verdict::Holds(_)) => {}
             Ok(Verdict::Violated(violated)) => {
-                let options = TextOptions { width: width(), ..TextOptions::default() };
-                let report = unpick_report::text(&violated.finding, &options);
-                let saved =
-                    violated.saved.map_or_else(String::new, |path| format!("json: {}\n", path.display()));
-                panic!("unpick found a violation\n\n{report}{saved}");
+                let findings: Vec<&Finding> = violated.violations().collect();
+                let mut reports = reports(&findings);
+                for (report, path) in reports.iter_mut().zip(violated.saved()) {
+                    let line = path.map_or_else(String::new, |path| format!("json: {}\n", path.display()));
+                    report.push_str(&line);
+                }
+                panic!("{}\n\n{}", how_many(findings.len()), reports.join("\n"));
             }
             Ok(verdict @ Verdict::Inconclusive(..)) => {
                 let config = self.config.clone().with_environment(|name| std::env::var(name).ok());
@@ -165,6 +238,22 @@ impl Check {
             Ok(verdict) => panic!("unpick proved nothing: {verdict}"),
             Err(error) => panic!("unpick could not check the program: {error}"),
         }
+    }
+}
+
+/// A report of each finding.
+fn reports(findings: &[&Finding]) -> Vec<String> {
+    let options = TextOptions { width: width(), ..TextOptions::default() };
+    let numbers = 1..=findings.len();
+    let report = |(&finding, number)| unpick_report::numbered(finding, number, findings.len(), &options);
+    findings.iter().zip(numbers).map(report).collect()
+}
+
+/// The line above the reports.
+fn how_many(findings: usize) -> String {
+    match findings {
+        1 => String::from("unpick found a violation"),
+        many => format!("unpick found {many} violations"),
     }
 }
 
@@ -183,6 +272,7 @@ pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Ex
             stack_size: config.stack_size,
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,
+            abandons: config.detached == Detached::Abandoned,
         },
         known: Knowledge::default(),
         budget: Budget {
@@ -201,12 +291,19 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
     let settings = config.clone();
     let fresh = Box::new(move || registry::execution(&settings).expect("the settings were good before"));
     let mut meter = Meter { shown: config.progress, model: config.model.clone(), drawn: false };
-    let explored =
-        worker::explore(task(config, program, fresh), &mut |pulse, elapsed| meter.show(pulse, elapsed));
+    let collection = Collection::default();
+    let mut task = task(config, program, fresh);
+    task.observer = collection.observer(config);
+    let explored = worker::explore(task, &mut |pulse, elapsed| meter.show(pulse, elapsed));
     meter.clear();
     let explored = explored?;
     let summary = summary(config, &explored);
+    let found = collection.finish(config, &explored);
+    if !found.is_empty() {
+        return told(config, program, &found, summary, explored.fatal);
+    }
     Ok(match &explored.ending {
+        Ending::Violated(_) => unreachable!("a violation is among those that were found"),
         Ending::Exhausted => match explored.cut {
             Some(point) => Verdict::Inconclusive(Reason::Events(site::describe(point.site)), summary),
             None if !explored.cut_loops.is_empty() => {
@@ -217,22 +314,33 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
         },
         Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
         Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
-        Ending::Violated(violation) => {
-            let (finding, saved) = telling::tell(config, program, violation, &explored)?;
-            if explored.fatal {
-                end_process(&finding);
-            }
-            Verdict::Violated(Box::new(unpick_check::Violated::new(finding, summary, saved)))
-        }
     })
 }
 
-/// Tells a violation that the process cannot survive.
-pub(crate) fn end_process(finding: &Finding) -> ! {
-    let options = TextOptions { width: width(), ..TextOptions::default() };
-    let report = unpick_report::text(finding, &options);
+/// Tells the violations that were found.
+fn told(
+    config: &Config,
+    program: &Program,
+    found: &[Found],
+    summary: Summary,
+    fatal: bool,
+) -> Result<Verdict, Error> {
+    let mut told =
+        found.iter().map(|found| telling::tell(config, program, found)).collect::<Result<Vec<_>, _>>()?;
+    if fatal {
+        let findings: Vec<&Finding> = told.iter().map(|(finding, _)| finding).collect();
+        end_process(&findings);
+    }
+    let (finding, saved) = told.remove(0);
+    let violated = Violated::new(finding, summary, saved).with_more(told);
+    Ok(Verdict::Violated(Box::new(violated)))
+}
+
+/// Tells violations the last of which the process cannot survive.
+pub(crate) fn end_process(findings: &[&Finding]) -> ! {
+    let (title, report) = (how_many(findings.len()), reports(findings).join("\n"));
     let text = format!(
-        "\nunpick found a violation\n\n{report}\na destructor that panics during a panic ends a Rust process, \
+        "\n{title}\n\n{report}\na destructor that panics during a panic ends a Rust process, \
          so this one ends here\n"
     );
     // Nothing can be done about a closed standard error.

@@ -1,10 +1,19 @@
 //! Cells, as in [`std::cell`], whose accesses are checked for data races.
+//!
+//! [`RefCell`], [`OnceCell`] and [`LazyCell`] are those of `std`: they are not `Sync`, and a program
+//! that shares one by an `unsafe impl Sync` is not seen to do so. Build such wrappers on
+//! [`UnsafeCell`] or [`Cell`].
+
+mod value;
 
 use unpick_core::op::Site;
 use unpick_runtime::Tag;
 use unpick_runtime::ops::{self, Object};
 
 use crate::here;
+
+pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
+pub use value::Cell;
 
 /// A cell that threads may share as long as they do not use it at the same time.
 ///

@@ -55,10 +55,23 @@
 
 #[cfg(any(feature = "check", unpick))]
 mod api;
+#[doc(hidden)]
+#[cfg(any(feature = "check", unpick))]
+pub mod attribute;
 #[cfg(any(feature = "check", unpick))]
 pub mod cell;
 #[cfg(any(feature = "check", unpick))]
+pub mod collections;
+#[cfg(any(feature = "check", unpick))]
+pub mod future;
+#[cfg(any(feature = "check", unpick))]
+pub mod hash;
+#[cfg(any(feature = "check", unpick))]
 pub mod hint;
+#[cfg(any(feature = "check", unpick))]
+mod keep_going;
+#[cfg(any(feature = "check", unpick))]
+pub mod process;
 #[cfg(any(feature = "check", unpick))]
 mod replay;
 #[cfg(any(feature = "check", unpick))]
@@ -67,13 +80,54 @@ pub mod sync;
 mod telling;
 #[cfg(any(feature = "check", unpick))]
 pub mod thread;
+#[cfg(any(feature = "check", unpick))]
+pub mod time;
 
 #[cfg(any(feature = "check", unpick))]
 pub use api::{Check, assume, await_until, check, choose, label, outside};
 #[cfg(any(feature = "check", unpick))]
-pub use unpick_check::{Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated};
+pub use unpick_check::{Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated};
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_core::trace;
+/// Makes a function a test that is checked in every execution: `#[test]` and [`fn@check`] in one.
+///
+/// ```
+/// use std::sync::Arc;
+/// use unpick::sync::atomic::{AtomicUsize, Ordering};
+/// use unpick::thread;
+///
+/// #[unpick::test(model = "sc", time = "10s")]
+/// fn increments_add_up() {
+///     let count = Arc::new(AtomicUsize::new(0));
+///     let theirs = Arc::clone(&count);
+///     let other = thread::spawn(move || theirs.fetch_add(1, Ordering::Relaxed));
+///     count.fetch_add(1, Ordering::Relaxed);
+///     other.join().unwrap();
+///     assert_eq!(count.load(Ordering::Relaxed), 2);
+/// }
+/// ```
+///
+/// The function takes no arguments. It may return a `Result`, whose error fails the execution, and may
+/// be `async`: [`future::block_on`] runs it then. Other attributes are kept.
+///
+/// Settings are those of [`Check`], and the environment overrides them here too:
+///
+/// | setting | value |
+/// |---|---|
+/// | `model` | a memory model, such as `"sc"` |
+/// | `executions`, `events`, `rounds` | a number: at most so many |
+/// | `time`, `hang` | a time, such as `"10s"` |
+/// | `stack_size` | bytes |
+/// | `spurious` | `true`: `compare_exchange_weak` may fail without a reason |
+/// | `spurious_wakeups` | `true`: waits and parked threads may wake up without a reason |
+/// | `inconclusive` | `"fail"` or `"pass"` |
+/// | `keep_going` | violations to find, or `true` for all that differ |
+/// | `detached` | `"must-end"` or `"abandoned"` |
+/// | `replay` | a token from a report |
+/// | `progress` | `true` or `false` |
+/// | `crate` | where this crate is, if not at `::unpick`, such as `"my_checks::unpick"` |
+#[cfg(any(feature = "check", unpick))]
+pub use unpick_macros::test;
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_report as report;
 #[cfg(any(feature = "check", unpick))]

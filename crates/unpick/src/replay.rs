@@ -32,7 +32,7 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
         Some(violation) => {
             let (finding, saved) = telling::tell_schedule(&config, program, &violation, &schedule, 1)?;
             if explored.fatal {
-                api::end_process(&finding);
+                api::end_process(&[&finding]);
             }
             Ok(Verdict::Violated(Box::new(Violated::new(finding, summary, saved))))
         }

@@ -17,32 +17,41 @@ use unpick_core::schedule::{Schedule, linearise};
 use unpick_core::trace::Finding;
 use unpick_core::violation::{Kind, Point, Violation, Wait};
 use unpick_runtime::Program;
-use unpick_runtime::worker::Explored;
 
+use crate::keep_going::Found;
 use crate::replay;
 
 /// Tokens up to this length are printed; longer ones go into a file.
 const LONGEST_TOKEN: usize = 120;
 
+/// The schedules that lead to a violation.
+pub(crate) struct Ways {
+    /// Of the events that it rests on.
+    needed: Schedule,
+    /// Of all events.
+    whole: Schedule,
+}
+
+impl Ways {
+    /// The schedules that lead to a violation of this graph.
+    pub(crate) fn new(config: &Config, graph: &Graph, facts: &[u64], violation: &Violation) -> Ways {
+        let model = registry::number_of(&config.model);
+        let schedule = |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model).with_facts(facts);
+        let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
+        let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
+        Ways { needed: schedule(&graph.closure(&foundation(graph, violation))), whole: schedule(&all) }
+    }
+}
+
 /// Tells a violation that was found, and where the report was saved.
 pub(crate) fn tell(
     config: &Config,
     program: &Program,
-    violation: &Violation,
-    explored: &Explored,
+    found: &Found,
 ) -> Result<(Finding, Option<PathBuf>), Error> {
-    let graph = explored.execution.graph();
-    let number = explored.stats.executions();
-    let model = registry::number_of(&config.model);
-    let schedule =
-        |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model).with_facts(&explored.facts);
-    let needed = schedule(&graph.closure(&foundation(graph, violation)));
-    match tell_schedule(config, program, violation, &needed, number) {
-        Err(Error::Token { .. }) => {
-            let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
-            let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
-            tell_schedule(config, program, violation, &schedule(&all), number)
-        }
+    let Found { violation, ways, number } = found;
+    match tell_schedule(config, program, violation, &ways.needed, *number) {
+        Err(Error::Token { .. }) => tell_schedule(config, program, violation, &ways.whole, *number),
         told => told,
     }
 }
@@ -112,7 +121,9 @@ fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
         Kind::Unpublished { access, .. } => {
             before(access.point.thread, access.point.index + u32::from(access.atomic));
         }
-        Kind::Panic { .. } | Kind::BadUnlock { .. } => before(violation.point.thread, violation.point.index),
+        Kind::Panic { .. } | Kind::BadUnlock { .. } | Kind::Exit { .. } | Kind::Abort => {
+            before(violation.point.thread, violation.point.index);
+        }
         _ => {
             for t in 0..graph.thread_count() {
                 let thread = ThreadId(t as u32);
@@ -133,7 +144,7 @@ fn points(violation: &Violation) -> Vec<Point> {
         Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
             waiters.iter().filter(|w| !matches!(w.wait, Wait::Join(_))).map(|w| w.point).collect()
         }
-        Kind::BadUnlock { .. } => vec![violation.point],
+        Kind::BadUnlock { .. } | Kind::Exit { .. } | Kind::Abort => vec![violation.point],
         _ => Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod builder;
 mod handle;
+mod local;
 mod parking;
 
 use std::any::Any;
@@ -20,9 +21,12 @@ use crate::here;
 
 pub use builder::Builder;
 pub use handle::{Thread, ThreadId, current};
-pub(crate) use parking::{Wakes, mutex_of, pass, wake};
+pub(crate) use parking::{Wakes, mutex_of, wake};
 #[expect(deprecated, reason = "std has them still")]
-pub use parking::{park, park_timeout, park_timeout_ms, sleep, sleep_ms};
+pub use parking::{park, park_timeout, park_timeout_ms, sleep_ms};
+
+pub use crate::time::sleep;
+pub use local::{AccessError, LocalKey};
 
 /// What a thread leaves behind: its result, or the value it panicked with.
 pub type Result<T> = std::thread::Result<T>;

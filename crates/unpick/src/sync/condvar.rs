@@ -133,7 +133,7 @@ impl Condvar {
         let over = if ops::in_check() {
             let woken = self.sleep(&guard, End::WhenTimeIsOver, here!());
             if !woken {
-                thread::pass(dur);
+                crate::time::pass(dur);
             }
             !woken
         } else {

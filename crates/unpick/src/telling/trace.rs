@@ -269,6 +269,11 @@ impl<'a> Told<'a> {
             }
             Kind::Deadlock { waiters } | Kind::Livelock { waiters } => self.add_waiters(waiters, objects),
             Kind::BadUnlock { problem } => vec![problem.clone()],
+            Kind::Exit { code } => {
+                let thread = site::thread_name(self.violation.point.thread);
+                vec![format!("{thread} ended the process with code {code}")]
+            }
+            Kind::Abort => vec![format!("{} aborted", site::thread_name(self.violation.point.thread))],
             other => vec![format!("{other:?}")],
         }
     }
@@ -366,6 +371,7 @@ impl<'a> Told<'a> {
                     self.mark_spin(thread, from);
                     String::from("in a loop, for a value that nobody writes any more")
                 }
+                Wait::Exit => String::from("for the end of the process"),
                 Wait::Assume | Wait::Bound => String::from("for a condition"),
             };
             lines.push(format!("{name} waits{at} {reason}"));
@@ -403,6 +409,7 @@ impl<'a> Told<'a> {
                 let what = match self.violation.kind {
                     Kind::Race { .. } | Kind::Unpublished { .. } => "access",
                     Kind::BadUnlock { .. } => "unlock",
+                    Kind::Exit { .. } | Kind::Abort => "exit",
                     _ => "wait",
                 };
                 Stack {

@@ -9,6 +9,7 @@ use unpick_runtime::ops::{self, Object};
 
 use super::handle::Local;
 use crate::here;
+use crate::time::{pass, sleep};
 
 /// Waits until the thread is given a token by [`unpark`](super::Thread::unpark), and uses it up, as
 /// [`std::thread::park`].
@@ -77,24 +78,11 @@ pub fn park_timeout_ms(ms: u32) {
     park_timeout(Duration::from_millis(ms.into()));
 }
 
-/// Waits for some time. Inside a check that is no event: other threads may do anything meanwhile, as
-/// they may anyway.
-///
-/// ```
-/// unpick::check(|| unpick::thread::sleep(std::time::Duration::from_secs(3600)));
-/// ```
-pub fn sleep(duration: Duration) {
-    if ops::in_check() { pass(duration) } else { std::thread::sleep(duration) }
-}
-
 /// As [`sleep`], in milliseconds.
 #[deprecated(note = "replaced by `sleep`")]
 pub fn sleep_ms(ms: u32) {
     sleep(Duration::from_millis(ms.into()));
 }
-
-/// Says that the calling thread has let time pass. Nothing in a check depends on time.
-pub(crate) fn pass(_: Duration) {}
 
 /// Whether a thread that is about to wait wakes up without a reason: once in an execution, so that
 /// loops end.

@@ -7,8 +7,12 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "checked programs may print")]
 
 mod basics;
+mod detached;
 mod errors;
+mod futures;
 mod host;
+mod keep_going;
+mod locals;
 mod locks;
 mod marks;
 mod outside;
@@ -16,10 +20,12 @@ mod overflow;
 mod panics;
 mod primitives;
 mod regressions;
+mod settings_macro;
 mod spec;
 mod statics;
 mod support;
 mod threads;
+mod time;
 mod violations;
 mod weak;
 mod words;

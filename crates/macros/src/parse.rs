@@ -1,0 +1,271 @@
+//! From tokens to what they say. Tokens are plain data here, so that tests can make them; they are
+//! named by their index, and whoever has the compiler's tokens finds the place of a problem by it.
+
+use std::ops::Range;
+
+use crate::settings::{self, Kind};
+
+/// One token, as far as it matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// A word.
+    Word(String),
+    /// A number, text or other literal, as it is written.
+    Literal(String),
+    /// A sign.
+    Sign(char),
+    /// Something in brackets of this kind, and whether it is empty.
+    Group(char, bool),
+}
+
+/// What is wrong, and with which token; `None`: with the attribute as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) at: Option<usize>,
+    pub(crate) message: String,
+}
+
+impl Problem {
+    fn new(at: usize, message: String) -> Problem {
+        Problem { at: Some(at), message }
+    }
+}
+
+/// The arguments of the attribute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Arguments {
+    /// Variables and their values.
+    pub(crate) settings: Vec<(&'static str, String)>,
+    /// Where the library is, if the argument `crate` says so, and the token that does.
+    pub(crate) path: Option<(String, usize)>,
+}
+
+/// The function under the attribute; ranges and numbers are those of tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Function {
+    /// Attributes and visibility.
+    pub(crate) before: Range<usize>,
+    /// `async fn name() -> Type`: all but the body.
+    pub(crate) signature: Range<usize>,
+    pub(crate) is_async: bool,
+    pub(crate) name: usize,
+    pub(crate) body: usize,
+}
+
+/// Reads `name = literal, name = literal, ...`.
+pub(crate) fn arguments(tokens: &[Token]) -> Result<Arguments, Problem> {
+    let mut arguments = Arguments::default();
+    let mut at = 0;
+    while at < tokens.len() {
+        let Token::Word(name) = &tokens[at] else {
+            return Err(Problem::new(at, format!("expected a setting; there are {}", settings::names())));
+        };
+        let known = settings::find(name);
+        if known.is_none() && name != "crate" {
+            let message = format!("there is no setting `{name}`; there are {}", settings::names());
+            return Err(Problem::new(at, message));
+        }
+        let kind = known.map_or(Kind::Text, |(_, _, kind)| kind);
+        let wanted = || format!("write `{name} = ...` with {}", kind.wanted());
+        if tokens.get(at + 1) != Some(&Token::Sign('=')) {
+            return Err(Problem::new(at, wanted()));
+        }
+        let text = match tokens.get(at + 2) {
+            Some(Token::Literal(text)) => text.clone(),
+            Some(Token::Word(word)) => word.clone(),
+            Some(_) => return Err(Problem::new(at + 2, wanted())),
+            None => return Err(Problem::new(at + 1, wanted())),
+        };
+        let value = value(kind, &text).ok_or_else(|| Problem::new(at + 2, wanted()))?;
+        match known {
+            None => arguments.path = Some((value, at + 2)),
+            Some((_, variable, _)) => {
+                if arguments.settings.iter().any(|(other, _)| *other == variable) {
+                    return Err(Problem::new(at, format!("`{name}` is set twice")));
+                }
+                arguments.settings.push((variable, value));
+            }
+        }
+        at += 3;
+        match tokens.get(at) {
+            None => {}
+            Some(Token::Sign(',')) => at += 1,
+            Some(_) => return Err(Problem::new(at, String::from("expected a comma between settings"))),
+        }
+    }
+    Ok(arguments)
+}
+
+/// The value of a setting as the environment would have it.
+fn value(kind: Kind, text: &str) -> Option<String> {
+    let number = || {
+        let digits = text.replace('_', "");
+        (!digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())).then_some(digits)
+    };
+    match kind {
+        Kind::Text => quoted(text),
+        Kind::OneOf(texts) => quoted(text).filter(|text| texts.contains(&text.as_str())),
+        Kind::Number => number(),
+        Kind::Time => number().or_else(|| quoted(text).filter(|text| is_time(text))),
+        Kind::Switch => match text {
+            "true" => Some(String::from("1")),
+            "false" => Some(String::from("0")),
+            _ => None,
+        },
+        Kind::Count => match text {
+            "true" => Some(u32::MAX.to_string()),
+            "false" => Some(String::from("1")),
+            _ => number(),
+        },
+    }
+}
+
+/// What is in quotes; texts with escapes are not needed here.
+fn quoted(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    (!inner.contains(['\\', '"'])).then(|| inner.to_string())
+}
+
+/// Whether a text looks like a time.
+fn is_time(text: &str) -> bool {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number = number.trim().parse::<f64>().is_ok_and(|number| number >= 0.0);
+    number && ["", "ms", "s", "m", "min", "h"].contains(&unit.trim())
+}
+
+/// Reads the function under the attribute.
+pub(crate) fn function(tokens: &[Token]) -> Result<Function, Problem> {
+    let no_function = |at: usize| {
+        let message = String::from("`unpick::test` stands above a function: `fn name() { ... }`");
+        Problem { at: (at < tokens.len()).then_some(at), message }
+    };
+    let word = |at: usize| match tokens.get(at) {
+        Some(Token::Word(word)) => word.as_str(),
+        _ => "",
+    };
+    let mut at = 0;
+    while tokens.get(at) == Some(&Token::Sign('#')) {
+        at += 2;
+    }
+    if word(at) == "pub" {
+        at += 1;
+        at += usize::from(matches!(tokens.get(at), Some(Token::Group('(', _))));
+    }
+    let start = at;
+    let mut is_async = false;
+    while word(at) != "fn" {
+        match word(at) {
+            "async" => is_async = true,
+            other @ ("const" | "unsafe" | "extern") => {
+                return Err(Problem::new(at, format!("a test cannot be `{other}`; take the word away")));
+            }
+            _ => return Err(no_function(at)),
+        }
+        at += 1;
+    }
+    let name = at + 1;
+    if word(name).is_empty() {
+        return Err(no_function(name));
+    }
+    at = name + 1;
+    match tokens.get(at) {
+        Some(Token::Group('(', true)) => at += 1,
+        Some(Token::Group('(', false)) => {
+            let message = "a test takes no arguments; make what it needs in its body";
+            return Err(Problem::new(at, String::from(message)));
+        }
+        Some(Token::Sign('<')) => {
+            let message = "a test has no type parameters; call a generic function from its body";
+            return Err(Problem::new(at, String::from(message)));
+        }
+        _ => return Err(no_function(at)),
+    }
+    // The body is the last token; a return type may have braces in it.
+    let body = tokens.len() - 1;
+    if body < at || !matches!(tokens[body], Token::Group('{', _)) {
+        return Err(Problem::new(body, String::from("a test has a body: `{ ... }`")));
+    }
+    Ok(Function { before: 0..start, signature: start..body, is_async, name, body })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tokens of a line in which they are separated by spaces; groups are `(...)`, `{...}`, `[...]`.
+    fn tokens(line: &str) -> Vec<Token> {
+        let token = |text: &str| match text.chars().next() {
+            Some(open @ ('(' | '{' | '[')) => Token::Group(open, text.len() == 2),
+            Some('"' | '0'..='9') => Token::Literal(text.to_string()),
+            Some(first) if first.is_alphabetic() => Token::Word(text.to_string()),
+            first => Token::Sign(first.unwrap_or(' ')),
+        };
+        line.split_whitespace().map(token).collect()
+    }
+
+    fn refused<T: std::fmt::Debug>(read: Result<T, Problem>, at: usize, message: &str) {
+        let problem = read.expect_err(message);
+        assert_eq!(problem.at, Some(at), "{problem:?}");
+        assert!(problem.message.contains(message), "{problem:?}");
+    }
+
+    #[test]
+    fn settings_become_variables() {
+        let line = r#"model = "sc" , time = "10s" , executions = 1_000 , spurious = true , keep_going = 3 ,"#;
+        let read = arguments(&tokens(line)).expect(line);
+        let expected = [
+            ("UNPICK_MODEL", "sc"),
+            ("UNPICK_TIME", "10s"),
+            ("UNPICK_MAX_EXECUTIONS", "1000"),
+            ("UNPICK_SPURIOUS", "1"),
+            ("UNPICK_KEEP_GOING", "3"),
+        ];
+        let expected: Vec<(&str, String)> =
+            expected.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+        assert_eq!(read.settings, expected);
+        assert_eq!(read.path, None);
+        assert_eq!(arguments(&[]), Ok(Arguments::default()));
+        let read = arguments(&tokens(r#"crate = "my::checks" , time = 5"#)).expect("a path");
+        assert_eq!(read.path, Some((String::from("my::checks"), 2)));
+        assert_eq!(read.settings, [("UNPICK_TIME", String::from("5"))]);
+    }
+
+    #[test]
+    fn wrong_settings_are_refused_where_they_stand() {
+        let read = |line: &str| arguments(&tokens(line));
+        refused(read(r#"model = "sc" , modle = "sc""#), 4, "no setting `modle`; there are model, executions");
+        refused(read("executions = many"), 2, "a whole number");
+        refused(read("executions = 10u8"), 2, "a whole number");
+        refused(read(r#"time = "soon""#), 2, "a time such as");
+        refused(read("model"), 0, "write `model = ...` with a text in quotes");
+        refused(read("model ="), 1, "a text in quotes");
+        refused(read("model = ("), 2, "a text in quotes");
+        refused(read("spurious = 1"), 2, "`true` or `false`");
+        refused(read(r#"detached = "kept""#), 2, r#""must-end" or "abandoned""#);
+        refused(read(r#"model = "sc" time = 5"#), 3, "a comma");
+        refused(read("time = 5 , time_limit = 6"), 4, "set twice");
+        refused(read(r#""sc""#), 0, "expected a setting");
+    }
+
+    #[test]
+    fn functions_are_taken_apart() {
+        let read = function(&tokens("# [test] pub (crate) fn name () {body}")).expect("a function");
+        let expected = Function { before: 0..4, signature: 4..7, is_async: false, name: 5, body: 7 };
+        assert_eq!(read, expected);
+        let read = function(&tokens("async fn name () - > Result < () , Error > {body}")).expect("async");
+        assert!(read.is_async);
+        assert_eq!((read.signature, read.body), (0..12, 12));
+    }
+
+    #[test]
+    fn what_is_no_test_is_refused() {
+        let read = |line: &str| function(&tokens(line));
+        refused(read("struct Name ;"), 0, "stands above a function");
+        refused(read("fn name (n) {}"), 2, "takes no arguments");
+        refused(read("fn name < T > () {}"), 2, "no type parameters");
+        refused(read("pub unsafe fn name () {}"), 1, "cannot be `unsafe`");
+        refused(read("fn name () ;"), 3, "has a body");
+        assert_eq!(read("").expect_err("nothing").at, None);
+    }
+}

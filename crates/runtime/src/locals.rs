@@ -1,0 +1,181 @@
+//! What belongs to one thread of the program: its thread-locals, and its clock.
+//!
+//! Values of thread-locals live in the thread's own memory, where the library puts them. Here is only
+//! kept where they are. A thread destroys its own before it counts as ended, the youngest first;
+//! those of a thread that is abandoned go with its memory.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use unpick_core::op::ThreadId;
+
+use crate::current::context;
+use crate::session::Session;
+use crate::{arena, panics};
+
+/// The value of one thread-local in one thread.
+#[derive(Clone, Copy, Debug)]
+struct Local {
+    key: usize,
+    /// The value, or null once it was destroyed.
+    value: *mut (),
+    free: unsafe fn(*mut ()),
+    /// Whether destroying the value does anything but free its memory.
+    drops: bool,
+}
+
+/// What belongs to each thread in the current run.
+#[derive(Debug, Default)]
+pub(crate) struct Locals {
+    threads: Vec<Vec<Local>>,
+    /// How far the clock of each thread is; empty until time passes.
+    clocks: Vec<Duration>,
+    used: bool,
+}
+
+/// Where a thread-local is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It has not been used by this thread.
+    Nowhere,
+    /// Here.
+    At(*mut ()),
+    /// It has been destroyed, since the thread is about to end.
+    Gone,
+}
+
+impl Locals {
+    /// Forgets everything: a run begins.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        if self.used {
+            self.threads.iter_mut().for_each(Vec::clear);
+            self.clocks.clear();
+            self.used = false;
+        }
+    }
+
+    fn of(&mut self, thread: ThreadId) -> &mut Vec<Local> {
+        self.used = true;
+        if thread.index() >= self.threads.len() {
+            self.threads.resize_with(thread.index() + 1, Vec::new);
+        }
+        &mut self.threads[thread.index()]
+    }
+
+    fn clock(&self, thread: ThreadId) -> Duration {
+        self.clocks.get(thread.index()).copied().unwrap_or(Duration::ZERO)
+    }
+
+    /// Lets the clock of a thread be at least at `time`.
+    fn advance(&mut self, thread: ThreadId, time: Duration) {
+        self.used = true;
+        if thread.index() >= self.clocks.len() {
+            self.clocks.resize(thread.index() + 1, Duration::ZERO);
+        }
+        let clock = &mut self.clocks[thread.index()];
+        *clock = (*clock).max(time);
+    }
+
+    /// Lets the clock of a thread be at least where another's is: it was spawned by the other, or has
+    /// waited for its end.
+    #[inline(always)]
+    pub(crate) fn follow(&mut self, thread: ThreadId, other: ThreadId) {
+        if !self.clocks.is_empty() {
+            self.advance(thread, self.clock(other));
+        }
+    }
+}
+
+/// Runs a closure on what belongs to the threads, with the caller's memory put aside.
+fn with<R>(f: impl FnOnce(&mut Locals, ThreadId) -> R) -> R {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: the session outlives its fibers, and no other reference to it is in use while one runs;
+    // this one ends here.
+    let result = f(unsafe { &mut (*session).locals }, thread);
+    arena::enter(arena);
+    result
+}
+
+/// Where the thread-local with this key is, for the calling thread.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn find(key: usize) -> Place {
+    with(|locals, thread| match locals.of(thread).iter().find(|local| local.key == key) {
+        None => Place::Nowhere,
+        Some(local) if local.value.is_null() => Place::Gone,
+        Some(local) => Place::At(local.value),
+    })
+}
+
+/// Says where a thread-local of the calling thread is. When the thread ends `free` is called with the
+/// value; `drops` says whether that does anything but free memory.
+///
+/// # Safety
+///
+/// `free` may be called with `value`, once, by this thread.
+///
+/// # Panics
+///
+/// Outside a check.
+pub unsafe fn add(key: usize, value: *mut (), free: unsafe fn(*mut ()), drops: bool) {
+    with(|locals, thread| locals.of(thread).push(Local { key, value, free, drops }));
+}
+
+/// Lets time pass for the calling thread.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn pass(time: Duration) {
+    with(|locals, thread| {
+        let clock = locals.clock(thread);
+        locals.advance(thread, clock.saturating_add(time));
+    });
+}
+
+/// How much time has passed for the calling thread.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn clock() -> Duration {
+    with(|locals, thread| locals.clock(thread))
+}
+
+/// Destroys the thread-locals of the calling thread, which is about to end.
+pub(crate) fn end(session: *mut Session) {
+    // SAFETY: as in `with`.
+    if unsafe { (*session).locals.used } {
+        destroy();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn destroy() {
+    // Destructors may use other thread-locals, and be the first to use some. Those that have nothing
+    // to do when they are destroyed can be used by all of them.
+    while let Some(local) = with(|locals, thread| take(locals.of(thread), true)) {
+        // SAFETY: as the caller of `add` has promised; the value is taken once.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| unsafe { (local.free)(local.value) })) {
+            // This ends a process, in Rust.
+            panics::end_execution(&*payload);
+        }
+    }
+    while let Some(local) = with(|locals, thread| take(locals.of(thread), false)) {
+        // SAFETY: as above.
+        unsafe { (local.free)(local.value) };
+    }
+}
+
+/// Takes the youngest value that is left.
+fn take(locals: &mut [Local], drops: bool) -> Option<Local> {
+    let local = locals.iter_mut().rev().find(|local| local.drops == drops && !local.value.is_null())?;
+    let taken = *local;
+    local.value = std::ptr::null_mut();
+    Some(taken)
+}

@@ -1,0 +1,234 @@
+//! Time, as in [`std::time`].
+//!
+//! Inside a check each thread of the program has a clock of its own, which has nothing to do with
+//! that of the machine. It stands still while the thread computes. It advances when the thread
+//! [sleeps](crate::thread::sleep), or waits until a time is up, by that time. A thread starts at the time
+//! of the one that spawned it, and a `join` takes the caller to the time at which the thread ended, if
+//! that is later. Nothing else connects the clocks, so that an [`Instant`] which comes from another
+//! thread may be later than the caller's now: compare such instants as if clocks were skewed.
+//!
+//! So a deadline never passes by itself, and a thread that only computes sees no time go by. A
+//! program that behaves differently when something takes long must bring that about with `sleep`, with
+//! a wait that has a time-out, or with [`choose`](crate::choose).
+//!
+//! Outside a check, time is that of the machine.
+
+use std::cell::Cell;
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+use std::sync::OnceLock;
+
+use unpick_runtime::{locals, ops};
+
+pub use std::time::{Duration, SystemTimeError, TryFromFloatSecsError};
+
+/// When the wall clock of every execution starts: 2026-01-01 00:00:00 UTC, in seconds.
+const WALL_CLOCK: u64 = 1_767_225_600;
+
+crate::thread_local! {
+    /// The last time that the thread has looked at. A loop that looks at the clock does not come
+    /// back to the same state when time has passed, and one that only sleeps does.
+    static SEEN: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// Lets time pass for the calling thread; nothing outside a check.
+pub(crate) fn pass(time: Duration) {
+    if ops::in_check() {
+        locals::pass(time);
+    }
+}
+
+/// What the clock of the calling thread shows.
+fn look() -> Duration {
+    let now = locals::clock();
+    // Destructors of thread-locals may look at the clock too; `SEEN` itself has none.
+    let _ = SEEN.try_with(|seen| seen.set(now));
+    now
+}
+
+/// Waits for a time, as [`std::thread::sleep`].
+///
+/// Inside a check the clock of the calling thread advances by the time, and nothing else happens:
+/// other threads may do anything meanwhile, as they may at any point, and sleeping orders nothing.
+///
+/// ```
+/// use std::time::Duration;
+/// use unpick::{thread, time::Instant};
+///
+/// unpick::check(|| {
+///     let start = Instant::now();
+///     thread::sleep(Duration::from_secs(3600));
+///     assert_eq!(start.elapsed(), Duration::from_secs(3600));
+/// });
+/// ```
+pub fn sleep(time: Duration) {
+    if ops::in_check() {
+        pass(time);
+    } else {
+        std::thread::sleep(time);
+    }
+}
+
+/// A point in time, as [`std::time::Instant`]: [the module](self) says how time passes inside a check.
+///
+/// Within a thread it never goes back.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(std::time::Instant);
+
+impl Instant {
+    /// The time now.
+    pub fn now() -> Instant {
+        static START: OnceLock<std::time::Instant> = OnceLock::new();
+        if ops::in_check() {
+            return Instant(*START.get_or_init(std::time::Instant::now) + look());
+        }
+        Instant(std::time::Instant::now())
+    }
+
+    /// How long after `earlier` this is; zero if it is not.
+    pub fn duration_since(&self, earlier: Instant) -> Duration {
+        self.0.duration_since(earlier.0)
+    }
+
+    /// How long after `earlier` this is; `None` if it is not.
+    pub fn checked_duration_since(&self, earlier: Instant) -> Option<Duration> {
+        self.0.checked_duration_since(earlier.0)
+    }
+
+    /// How long after `earlier` this is; zero if it is not.
+    pub fn saturating_duration_since(&self, earlier: Instant) -> Duration {
+        self.0.saturating_duration_since(earlier.0)
+    }
+
+    /// How long ago this is.
+    pub fn elapsed(&self) -> Duration {
+        Instant::now().duration_since(*self)
+    }
+
+    /// The time after a while, if there is such a time.
+    pub fn checked_add(&self, duration: Duration) -> Option<Instant> {
+        self.0.checked_add(duration).map(Instant)
+    }
+
+    /// The time a while before, if there is such a time.
+    pub fn checked_sub(&self, duration: Duration) -> Option<Instant> {
+        self.0.checked_sub(duration).map(Instant)
+    }
+}
+
+impl Sub<Instant> for Instant {
+    type Output = Duration;
+
+    fn sub(self, earlier: Instant) -> Duration {
+        self.duration_since(earlier)
+    }
+}
+
+/// The time of a clock on the wall, as [`std::time::SystemTime`]: [the module](self) says how time
+/// passes inside a check, where each execution begins with the year 2026.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SystemTime(std::time::SystemTime);
+
+/// The start of 1970, as [`std::time::UNIX_EPOCH`].
+pub const UNIX_EPOCH: SystemTime = SystemTime::UNIX_EPOCH;
+
+impl SystemTime {
+    /// The start of 1970.
+    pub const UNIX_EPOCH: SystemTime = SystemTime(std::time::SystemTime::UNIX_EPOCH);
+
+    /// The time now.
+    pub fn now() -> SystemTime {
+        if ops::in_check() {
+            return SystemTime::UNIX_EPOCH + (Duration::from_secs(WALL_CLOCK) + look());
+        }
+        SystemTime(std::time::SystemTime::now())
+    }
+
+    /// How long after `earlier` this is.
+    ///
+    /// # Errors
+    ///
+    /// When it is before; the error says how long.
+    pub fn duration_since(&self, earlier: SystemTime) -> Result<Duration, SystemTimeError> {
+        self.0.duration_since(earlier.0)
+    }
+
+    /// How long ago this is.
+    ///
+    /// # Errors
+    ///
+    /// When it is still to come; the error says when.
+    pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
+        SystemTime::now().duration_since(*self)
+    }
+
+    /// The time after a while, if there is such a time.
+    pub fn checked_add(&self, duration: Duration) -> Option<SystemTime> {
+        self.0.checked_add(duration).map(SystemTime)
+    }
+
+    /// The time a while before, if there is such a time.
+    pub fn checked_sub(&self, duration: Duration) -> Option<SystemTime> {
+        self.0.checked_sub(duration).map(SystemTime)
+    }
+}
+
+/// What both kinds of time share.
+macro_rules! arithmetic {
+    ($time:ident, $std:ty) => {
+        impl Add<Duration> for $time {
+            type Output = $time;
+
+            /// # Panics
+            ///
+            /// When there is no such time.
+            fn add(self, duration: Duration) -> $time {
+                $time(self.0 + duration)
+            }
+        }
+
+        impl AddAssign<Duration> for $time {
+            fn add_assign(&mut self, duration: Duration) {
+                *self = *self + duration;
+            }
+        }
+
+        impl Sub<Duration> for $time {
+            type Output = $time;
+
+            /// # Panics
+            ///
+            /// When there is no such time.
+            fn sub(self, duration: Duration) -> $time {
+                $time(self.0 - duration)
+            }
+        }
+
+        impl SubAssign<Duration> for $time {
+            fn sub_assign(&mut self, duration: Duration) {
+                *self = *self - duration;
+            }
+        }
+
+        impl From<$std> for $time {
+            fn from(time: $std) -> $time {
+                $time(time)
+            }
+        }
+
+        impl From<$time> for $std {
+            fn from(time: $time) -> $std {
+                time.0
+            }
+        }
+
+        impl fmt::Debug for $time {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+arithmetic!(Instant, std::time::Instant);
+arithmetic!(SystemTime, std::time::SystemTime);
