@@ -152,7 +152,7 @@ fn overflow(session: &Session, thread: ThreadId) -> ! {
         }
         arena::enter(arena);
         let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| token(session, thread)));
-        let _ = found.map(|token| write!(Stderr, "replay: UNPICK_REPLAY={token}\n"));
+        let _ = found.map(|token| writeln!(Stderr, "replay: UNPICK_REPLAY={token}"));
     }
     // SAFETY: ends the process without running anything.
     unsafe { libc::_exit(2) }
@@ -176,7 +176,7 @@ fn tell(session: &Session, thread: ThreadId, orderly: bool) -> fmt::Result {
     if let Some(place) = site::location(site) {
         write!(out, "; {what} at {place}")?;
     }
-    write!(out, "; recurse less, or raise the stack size: Check::stack_size, or UNPICK_STACK_SIZE in bytes\n")
+    writeln!(out, "; recurse less, or raise the stack size: Check::stack_size, or UNPICK_STACK_SIZE in bytes")
 }
 
 fn site_of(session: &Session, event: EventId) -> Site {

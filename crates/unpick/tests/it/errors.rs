@@ -113,8 +113,8 @@ fn what_changed_is_told() {
             pair[n % 2].load(Relaxed);
         }),
         sides(|n| {
-            let mut threads = [0, 1].map(|_| Some(thread::spawn(|| ())));
-            threads[n % 2].take().map(|t| t.join().unwrap());
+            let mut threads = vec![thread::spawn(|| ()), thread::spawn(|| ())];
+            threads.swap_remove(n % 2).join().unwrap();
         }),
     ];
     let expected = [

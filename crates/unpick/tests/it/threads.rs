@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use unpick::cell::UnsafeCell;
 use unpick::sync::Mutex;
 use unpick::sync::atomic::AtomicUsize;
 use unpick::sync::atomic::Ordering::*;
@@ -294,20 +295,19 @@ fn a_handle_dropped_after_the_end_drops_the_result() {
 /// Dropping synchronises: the destructor may use what the other side wrote without atomics.
 #[test]
 fn whoever_drops_the_result_knows_what_the_other_side_did() {
-    struct Plain(Arc<unpick::cell::UnsafeCell<usize>>);
-    unsafe impl Send for Plain {}
-    unsafe impl Sync for Plain {}
+    struct Shared(UnsafeCell<usize>);
+    unsafe impl Sync for Shared {}
+    struct Plain(Arc<Shared>);
     impl Drop for Plain {
         fn drop(&mut self) {
-            self.0.with_mut(|n| unsafe { *n += 1 });
+            self.0.0.with_mut(|n| unsafe { *n += 1 });
         }
     }
     let (executions, _) = holds(|| {
-        let cell = Plain(Arc::new(unpick::cell::UnsafeCell::new(0)));
-        let theirs = Plain(cell.0.clone());
+        let shared = Arc::new(Shared(UnsafeCell::new(0)));
+        let theirs = Plain(shared.clone());
         let t = thread::spawn(move || theirs);
-        cell.0.with_mut(|n| unsafe { *n += 1 });
-        std::mem::forget(cell);
+        shared.0.with_mut(|n| unsafe { *n += 1 });
         drop(t);
     });
     assert_eq!(executions, 2);
