@@ -11,7 +11,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-use unpick_core::op::{Addr, Op, Site};
+use unpick_core::op::{Addr, Mode, Op, Site, Value};
 use unpick_runtime::facts::{self, Fact};
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::{Tag, panics};
@@ -55,9 +55,9 @@ struct Parts {
 ///
 /// A writer that waits may keep out readers that come later, as in `std`, where that is up to the
 /// system. A thread that reads while it reads already always succeeds: that it might deadlock with a
-/// writer that waits in between is not modelled. A [`try_write`](RwLock::try_write) that fails
-/// because of one reader may for a moment keep out others, whose `try_` calls then fail as well. Beyond
-/// 32 threads that read, those that come later exclude each other.
+/// writer that waits in between is not modelled. Where more than one thread reads, each
+/// [`try_write`](RwLock::try_write) costs some executions that are given up. Beyond 32 threads that
+/// read, those that come later exclude each other.
 ///
 /// ```
 /// use unpick::sync::{Arc, RwLock};
@@ -191,11 +191,8 @@ impl<T: ?Sized> RwLock<T> {
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         if ops::in_check() {
             let site = here!();
-            for slot in 0..slot_count() {
-                if ops::on_object(self.object(slot), 0, Op::try_lock(Addr::NONE, site)) != 0 {
-                    self.parts.unlock((0..slot).rev(), site);
-                    return Err(TryLockError::WouldBlock);
-                }
+            if !self.try_all(site) {
+                return Err(TryLockError::WouldBlock);
             }
             return Ok(self.write_guard(None, site)?);
         }
@@ -235,6 +232,29 @@ impl<T: ?Sized> RwLock<T> {
         let contents = (&raw const self.contents).cast_mut().cast::<u8>();
         let contents = (contents, size_of_val(&self.contents));
         Object { tag: &self.parts.slots[slot], kind: KIND, contents }
+    }
+
+    /// Takes all locations if they are free.
+    ///
+    /// Taking one after the other, and giving them back when one is not free, would be seen by
+    /// others. So it is chosen whether all are free, or which one is not; where that turns out to be
+    /// wrong, the execution is given up.
+    fn try_all(&self, site: Site) -> bool {
+        let count = slot_count();
+        let try_lock = |slot| ops::on_object(self.object(slot), 0, Op::try_lock(Addr::NONE, site)) == 0;
+        if count == 1 {
+            return try_lock(0);
+        }
+        let load = Op::load(Addr::NONE, Mode::Relaxed, site);
+        let nth = ops::choose(count as Value + 1, site) as usize;
+        let is_right = match nth.checked_sub(1) {
+            None => (0..count).all(try_lock),
+            Some(slot) => ops::on_object(self.object(slot), 0, load) != 0,
+        };
+        if !is_right {
+            ops::assume_failed(site);
+        }
+        nth == 0
     }
 
     /// Reads once more if the calling thread reads already.
