@@ -183,7 +183,8 @@ impl<T> std::fmt::Debug for JoinHandle<T> {
 /// Starts a thread.
 ///
 /// Inside a check the thread is one of the program under test. It must end: one that waits for
-/// ever is a violation, joined or not.
+/// ever is a violation, joined or not, unless [`Check::detached`](crate::Check::detached) says
+/// otherwise.
 #[track_caller]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where

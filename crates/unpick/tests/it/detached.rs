@@ -125,3 +125,33 @@ fn outside_a_check_an_exit_ends_the_process() {
     let output = child(&test_name!(outside_a_check_an_exit_ends_the_process), &[]);
     assert_eq!(output.status.code(), Some(9));
 }
+
+/// Whoever exits, the others are explored in all their ways: as many executions as if the threads just
+/// ended there.
+#[test]
+fn an_exit_has_as_many_executions_as_an_end() {
+    fn program(ends: fn()) -> impl Fn() + Send + Sync + 'static {
+        move || {
+            let shared = Arc::new((Mutex::new(0), AtomicUsize::new(0), AtomicUsize::new(0)));
+            for n in 0..2 {
+                let theirs = shared.clone();
+                thread::spawn(move || {
+                    *theirs.0.lock().unwrap() += 1;
+                    if theirs.1.fetch_add(1, AcqRel) == n {
+                        return ends();
+                    }
+                    theirs.2.store(n + 1, Release);
+                });
+            }
+            shared.1.store(5, Relaxed);
+            if shared.2.load(Acquire) == 1 {
+                return ends();
+            }
+            *shared.0.lock().unwrap() += 1;
+        }
+    }
+    let with_ends = holds(program(|| {}));
+    let with_exits = holds(program(|| process::exit(0)));
+    assert_eq!(with_exits, with_ends);
+    assert!(with_ends.0 > 20, "{with_ends:?}");
+}

@@ -134,3 +134,35 @@ fn the_message_of_a_test_says_how_many() {
     let text = text_of(&child(&name, &[]));
     assert!(text.contains("unpick found a violation") && text.contains("error: panic\n"), "{text}");
 }
+
+/// A thread that is stuck while a panic unwinds it wears out its OS thread; the search goes on in
+/// another.
+#[test]
+fn the_search_goes_on_after_a_panic_that_got_stuck() {
+    struct Stuck(Arc<Mutex<()>>);
+    impl Drop for Stuck {
+        fn drop(&mut self) {
+            drop(self.0.lock());
+        }
+    }
+    let verdict = Check::new().keep_going(5).run(|| {
+        let mutex = Arc::new(Mutex::new(()));
+        match unpick::choose(3) {
+            0 => {
+                let guard = mutex.lock().unwrap();
+                let stuck = Stuck(mutex.clone());
+                let t = thread::spawn(move || {
+                    let _stuck = stuck;
+                    panic!("and then stuck");
+                });
+                let _ = t.join();
+                drop(guard);
+            }
+            1 => panic!("another"),
+            _ => {}
+        }
+    });
+    let verdict = verdict.unwrap();
+    assert_eq!(titles(&verdict), ["deadlock", "panic"]);
+    assert_eq!(verdict.stats().executions, 3);
+}
