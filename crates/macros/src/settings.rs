@@ -42,7 +42,7 @@ impl Kind {
 pub(crate) type Setting = (&'static [&'static str], &'static str, Kind);
 
 /// All settings.
-pub(crate) const SETTINGS: [Setting; 13] = [
+pub(crate) const SETTINGS: [Setting; 14] = [
     (&["model"], "UNPICK_MODEL", Kind::Text),
     (&["executions", "max_executions"], "UNPICK_MAX_EXECUTIONS", Kind::Number),
     (&["time", "time_limit"], "UNPICK_TIME", Kind::Time),
