@@ -5,8 +5,9 @@
 //! did. It names no address and no place in memory, so it can be replayed in another process.
 //!
 //! The text form is `u1` (the version), then base 64 with `-` and `_`: a fingerprint of the
-//! program, the memory model, the runs of threads, and the deviations. A text of another version
-//! or of another program is refused.
+//! program, the memory model, the runs of threads, and the deviations; then, after a `~` each, the
+//! facts that the front-end knew, in base 16. A text of another version or of another program is
+//! refused.
 
 use std::fmt;
 
@@ -47,6 +48,8 @@ pub struct Schedule {
     pub fingerprint: u32,
     /// The memory model, as a number that front-ends give it.
     pub model: u8,
+    /// What the front-end must know of the program before it runs it.
+    pub facts: Vec<u64>,
 }
 
 const VERSION: &str = "u1";
@@ -87,7 +90,8 @@ impl Schedule {
             };
             Step { thread: names[id.thread.index()], choice }
         });
-        Schedule { steps: steps.collect(), fingerprint: fingerprint(graph, order), model }
+        let (steps, fingerprint) = (steps.collect(), fingerprint(graph, order));
+        Schedule { steps, fingerprint, model, facts: Vec::new() }
     }
 }
 
@@ -317,7 +321,9 @@ impl fmt::Display for Schedule {
         f.write_str(VERSION)?;
         let check = bytes.iter().fold(0u8, |sum, &byte| sum.rotate_left(1) ^ byte);
         bytes.push(check);
-        f.write_str(&base64(&bytes))
+        f.write_str(&base64(&bytes))?;
+        let known = self.facts.iter().rposition(|&fact| fact != 0).map_or(0, |last| last + 1);
+        self.facts[..known].iter().try_for_each(|fact| write!(f, "~{fact:x}"))
     }
 }
 
@@ -329,12 +335,16 @@ impl std::str::FromStr for Schedule {
         let other = text.starts_with('u') && text[1..].starts_with(|c: char| c.is_ascii_digit());
         let unknown = if other { Malformed::Version } else { Malformed::Damaged };
         let rest = text.strip_prefix(VERSION).ok_or(unknown)?;
-        let mut bytes = unbase64(rest).ok_or(Malformed::Damaged)?;
+        let mut parts = rest.split('~');
+        let mut bytes = unbase64(parts.next().unwrap_or_default()).ok_or(Malformed::Damaged)?;
+        let facts = parts.map(|fact| u64::from_str_radix(fact, 16)).collect::<Result<_, _>>();
+        let facts = facts.map_err(|_| Malformed::Damaged)?;
         let check = bytes.pop().ok_or(Malformed::Damaged)?;
         if bytes.iter().fold(0u8, |sum, &byte| sum.rotate_left(1) ^ byte) != check {
             return Err(Malformed::Damaged);
         }
-        parse(&bytes).ok_or(Malformed::Damaged)
+        let schedule = parse(&bytes).ok_or(Malformed::Damaged)?;
+        Ok(Schedule { facts, ..schedule })
     }
 }
 
@@ -368,7 +378,7 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
         };
         at += 1;
     }
-    Some(Schedule { steps, fingerprint, model })
+    Some(Schedule { steps, fingerprint, model, facts: Vec::new() })
 }
 
 /// Seven bits a byte, lowest first.
@@ -439,6 +449,7 @@ mod tests {
             ],
             fingerprint: 0xdead_beef,
             model: 3,
+            facts: vec![0, u64::MAX],
         }
     }
 

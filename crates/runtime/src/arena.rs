@@ -103,6 +103,11 @@ impl Arena {
         self.position = 0;
     }
 
+    /// How many bytes are in use.
+    pub(crate) fn used(&self) -> usize {
+        self.used
+    }
+
     /// Whether the address is in this arena.
     #[inline(always)]
     pub(crate) fn contains(&self, address: usize) -> bool {

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use unpick_core::op::ThreadId;
 
+use crate::facts::Fact;
 use crate::session::Session;
 
 /// What an OS thread is doing.
@@ -17,6 +18,8 @@ pub(crate) struct Current {
     pub(crate) watched: Cell<bool>,
     /// Whether the program has asked for memory that outlives the execution.
     pub(crate) outside: Cell<bool>,
+    /// What is learnt if the program does anything visible.
+    pub(crate) quiet: Cell<Option<(Fact, u64)>>,
 }
 
 const ENGINE: u32 = u32::MAX;
@@ -28,6 +31,7 @@ thread_local! {
             thread: Cell::new(ENGINE),
             watched: Cell::new(false),
             outside: Cell::new(false),
+            quiet: Cell::new(None),
         }
     };
 }
@@ -80,4 +84,14 @@ pub(crate) fn is_outside() -> bool {
 /// before.
 pub(crate) fn set_outside(outside: bool) -> bool {
     CURRENT.with(|current| current.outside.replace(outside))
+}
+
+/// What is learnt if the program does anything visible.
+pub(crate) fn quiet() -> Option<(Fact, u64)> {
+    CURRENT.with(|current| current.quiet.get())
+}
+
+/// Says what is learnt if the program does anything visible; returns what was said before.
+pub(crate) fn set_quiet(quiet: Option<(Fact, u64)>) -> Option<(Fact, u64)> {
+    CURRENT.with(|current| current.quiet.replace(quiet))
 }

@@ -17,15 +17,31 @@ pub enum Fact {
     Readers,
     /// As many bits as threads were seen to wait for one condition at a time.
     Waiters,
-    /// What a shared pointer points to does something visible when it is dropped.
+    /// What a shared pointer points to does something visible when it is dropped: a bit for the type.
     DropsAreVisible,
+    /// Somebody looks at the counts of a shared pointer: a bit for the type.
+    CountsAreWatched,
+    /// Somebody looks, without waiting, whether a channel has lost its senders.
+    ClosingIsPolled,
 }
 
-const FACTS: usize = 4;
+const FACTS: usize = 6;
 
 /// The facts that are known, as bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts([u64; FACTS]);
+
+impl Facts {
+    /// The facts as numbers, to be kept.
+    pub(crate) fn to_numbers(self) -> Vec<u64> {
+        self.0.to_vec()
+    }
+
+    /// The facts that were kept as numbers.
+    pub(crate) fn from_numbers(numbers: &[u64]) -> Facts {
+        Facts(std::array::from_fn(|fact| numbers.get(fact).copied().unwrap_or(0)))
+    }
+}
 
 /// What is known.
 ///

@@ -15,6 +15,7 @@ pub mod record;
 mod registers;
 mod session;
 mod signals;
+pub mod shared;
 pub mod site;
 mod spin;
 mod statics;

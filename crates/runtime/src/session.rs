@@ -95,6 +95,8 @@ pub(crate) struct Session {
     pub(crate) fibers: Vec<Fiber>,
     pub(crate) jobs: Vec<Option<Job>>,
     pub(crate) arenas: Vec<Option<Box<Arena>>>,
+    /// Memory that belongs to the run and to no thread.
+    pub(crate) common: Option<Box<Arena>>,
     pub(crate) cells: Cells,
     pub(crate) known_cells: Vec<Known>,
     pub(crate) known: Vec<Known>,
@@ -140,6 +142,7 @@ impl Session {
             fibers: Vec::new(),
             jobs: Vec::new(),
             arenas: Vec::new(),
+            common: None,
             cells: Cells::new(),
             known_cells: Vec::new(),
             known: Vec::new(),
@@ -203,6 +206,9 @@ impl Session {
         // state of a loop, which may have objects on its stack, is the same in every run.
         let run = if self.on_arenas { crate::tag::EVERY_RUN } else { self.runs };
         self.stamp = crate::tag::stamp(self.id, run);
+        if let Some(common) = &mut self.common {
+            common.reset();
+        }
         self.cells.clear();
         self.known_cells.clear();
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
@@ -411,7 +417,7 @@ impl Session {
     pub(crate) fn release(&mut self) {
         self.fibers.clear();
         self.jobs.clear();
-        self.arenas.drain(..).flatten().for_each(|arena| arena.give_back());
+        self.arenas.drain(..).chain([self.common.take()]).flatten().for_each(|arena| arena.give_back());
     }
 }
 

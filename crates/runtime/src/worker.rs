@@ -15,6 +15,7 @@ use unpick_core::op::Site;
 use unpick_core::stats::Stats;
 use unpick_core::violation::{Point, Violation};
 
+use crate::facts::Facts;
 use crate::fiber::Fiber;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
@@ -59,6 +60,8 @@ pub struct Explored {
     pub cut: Option<Point>,
     /// Places where loops were cut at the limit on rounds.
     pub cut_loops: Vec<Site>,
+    /// What is known about the program.
+    pub facts: Vec<u64>,
     /// Whether threads had memory of their own.
     pub on_arenas: bool,
     /// Whether the process must end after the report: a destructor panicked during a panic.
@@ -79,6 +82,8 @@ pub struct Task {
     pub limits: Limits,
     /// Limits of the whole.
     pub budget: Budget,
+    /// What is known about the program: that of an earlier exploration, or nothing.
+    pub facts: Vec<u64>,
     /// Records one execution instead of exploring all.
     pub recorder: Option<Recorder>,
     /// Sees every execution that has ended; the exploration goes on after a violation if it says so.
@@ -114,6 +119,7 @@ pub fn explore(task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Result<Ex
     let hang = task.budget.hang;
     let execution = (task.fresh)();
     let mut session = Session::new(execution, task.program.clone(), task.limits, pulse.clone());
+    session.facts = Facts::from_numbers(&task.facts);
     let mut state = State { task, started: Instant::now(), cut: None, cpu: Duration::ZERO, warm: false };
     loop {
         let (sender, receiver) = channel();
@@ -145,6 +151,7 @@ fn conclude(mut session: Box<Session>, state: &State, ending: Ending) -> Explore
         cpu: state.cpu,
         cut: state.cut,
         cut_loops: std::mem::take(&mut session.cut_loops),
+        facts: session.facts.to_numbers(),
         on_arenas: session.is_on_arenas(),
         fatal: session.fatal,
         recorder: session.recorder.take(),

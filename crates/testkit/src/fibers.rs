@@ -102,6 +102,7 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
         budget: Budget { executions: None, time: None, hang: HANG },
         fresh: Box::new(move || registry::execution(&config).expect("a known memory model")),
         program: closure(program),
+        facts: Vec::new(),
         recorder: None,
         observer: Some(Box::new({
             let mut machines: Vec<Machine> = seen.compile().into_iter().map(Machine::new).collect();

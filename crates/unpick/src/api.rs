@@ -176,6 +176,7 @@ pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Ex
             time: config.time_limit,
             hang: config.hang_limit,
         },
+        facts: Vec::new(),
         recorder: None,
         observer: None,
     }

@@ -74,6 +74,7 @@ pub(crate) fn run(
     let mut task = api::task(config, program, Box::new(fresh));
     task.budget.executions = None;
     task.budget.time = None;
+    task.facts = schedule.facts.clone();
     task.recorder = Some(Recorder::new(wanted));
     let explored = worker::explore(task, &mut |_, _| {})?;
     let violation = match &explored.ending {

@@ -34,7 +34,10 @@ pub(crate) fn tell(
     let graph = explored.execution.graph();
     let number = explored.stats.executions();
     let model = registry::number_of(&config.model);
-    let schedule = |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model);
+    let schedule = |lens: &[u32]| {
+        let schedule = Schedule::new(graph, &linearise(graph, lens), model);
+        Schedule { facts: explored.facts.clone(), ..schedule }
+    };
     let needed = schedule(&graph.closure(&foundation(graph, violation)));
     match tell_schedule(config, program, violation, &needed, number) {
         Err(Error::Token { .. }) => {
