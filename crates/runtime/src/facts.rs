@@ -19,13 +19,15 @@ pub enum Fact {
     Waiters,
     /// What a shared pointer points to does something visible when it is dropped: a bit for the type.
     DropsAreVisible,
-    /// Somebody looks at the counts of a shared pointer: a bit for the type.
+    /// Somebody looks at the strong count of a shared pointer: a bit for the type.
     CountsAreWatched,
+    /// Somebody looks at the weak count of a shared pointer: a bit for the type.
+    WeakCountsAreWatched,
     /// Somebody looks, without waiting, whether a channel has lost its senders.
     ClosingIsPolled,
 }
 
-const FACTS: usize = 6;
+const FACTS: usize = 7;
 
 /// The facts that are known, as bits.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,6 +6,7 @@
 )]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "checked programs may print")]
 
+mod arcs;
 mod basics;
 mod errors;
 mod host;
