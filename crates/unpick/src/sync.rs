@@ -2,6 +2,7 @@
 
 mod arc;
 pub mod atomic;
+pub mod mpsc;
 mod mutex;
 mod raw_mutex;
 

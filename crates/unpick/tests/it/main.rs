@@ -8,6 +8,7 @@
 
 mod arcs;
 mod basics;
+mod channels;
 mod errors;
 mod host;
 mod locks;
