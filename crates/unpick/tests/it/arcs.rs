@@ -340,3 +340,147 @@ fn values_are_dropped_once_and_memory_after_weak_pointers() {
     assert_eq!((*number, weak.upgrade()), (2, None));
     assert_eq!(Arc::unwrap_or_clone(number), 2);
 }
+
+// ---------------------------------------------------------------- a specification
+
+/// What a thread does with its pointer, a strong one or, if it upgrades, a weak one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Step {
+    /// Clones the strong pointer, and drops the clone in a step of its own.
+    Clone,
+    Upgrade,
+    Count,
+    IntoInner,
+    TryUnwrap,
+    Drop,
+}
+
+/// The pointers to a value: how many, and how far the threads are. Every step is one moment.
+#[derive(Clone)]
+struct State {
+    strong: u64,
+    /// Strong pointers that each thread has.
+    own: Vec<u64>,
+    next: Vec<usize>,
+    results: Vec<Vec<u64>>,
+}
+
+fn specified(threads: &[&[Step]]) -> BTreeSet<u64> {
+    let own: Vec<u64> = threads.iter().map(|steps| u64::from(!steps.contains(&Step::Upgrade))).collect();
+    let (next, results) = (vec![0; threads.len()], vec![Vec::new(); threads.len()]);
+    let mut outcomes = BTreeSet::new();
+    explore(&State { strong: own.iter().sum(), own, next, results }, threads, &mut outcomes);
+    outcomes
+}
+
+fn explore(state: &State, threads: &[&[Step]], outcomes: &mut BTreeSet<u64>) {
+    let mut ended = true;
+    for (thread, steps) in threads.iter().enumerate() {
+        let mut after = state.clone();
+        let own = state.own[thread];
+        match steps.get(state.next[thread]) {
+            // Clones go one at a time, and what is left at the end as well.
+            _ if own > 1 => after.release(thread),
+            None if own == 1 => after.release(thread),
+            None => continue,
+            Some(step) => {
+                after.next[thread] += 1;
+                let only = own == 1 && state.strong == 1;
+                match step {
+                    Step::Clone if own == 1 => after.acquire(thread),
+                    Step::Clone => {}
+                    Step::Upgrade => {
+                        after.results[thread].push(u64::from(state.strong > 0));
+                        if state.strong > 0 {
+                            after.acquire(thread);
+                        }
+                    }
+                    Step::Count => after.results[thread].push(state.strong),
+                    Step::IntoInner | Step::TryUnwrap => {
+                        after.results[thread].push(u64::from(only));
+                        if own == 1 && (only || *step == Step::IntoInner) {
+                            after.release(thread);
+                        }
+                    }
+                    Step::Drop if own == 1 => after.release(thread),
+                    Step::Drop => {}
+                }
+            }
+        }
+        ended = false;
+        explore(&after, threads, outcomes);
+    }
+    if ended {
+        outcomes.insert(state.results.iter().flatten().fold(0, |outcome, digit| outcome * 10 + digit));
+    }
+}
+
+impl State {
+    fn acquire(&mut self, thread: usize) {
+        self.strong += 1;
+        self.own[thread] += 1;
+    }
+
+    fn release(&mut self, thread: usize) {
+        self.strong -= 1;
+        self.own[thread] -= 1;
+    }
+}
+
+fn work(mut own: Option<Arc<u8>>, weak: Weak<u8>, steps: &[Step]) -> Vec<u64> {
+    let mut results = Vec::new();
+    for step in steps {
+        match step {
+            Step::Clone => drop(own.clone()),
+            Step::Upgrade => {
+                own = weak.upgrade();
+                results.push(u64::from(own.is_some()));
+            }
+            Step::Count => results.push(weak.strong_count() as u64),
+            Step::IntoInner => results.push(u64::from(own.take().and_then(Arc::into_inner).is_some())),
+            Step::TryUnwrap => {
+                let tried = own.take().map(Arc::try_unwrap);
+                results.push(u64::from(matches!(tried, Some(Ok(_)))));
+                own = tried.and_then(Result::err);
+            }
+            Step::Drop => own = None,
+        }
+    }
+    results
+}
+
+/// Compares a program with its specification; the executions that were complete and blocked.
+#[track_caller]
+fn compare(threads: &'static [&'static [Step]]) -> (u64, u64) {
+    let (seen, counts) = explored(move || {
+        let shared = Arc::new(0u8);
+        let pointers: Vec<_> = threads
+            .iter()
+            .map(|steps| (!steps.contains(&Step::Upgrade)).then(|| Arc::clone(&shared)))
+            .collect();
+        let weak = Arc::downgrade(&shared);
+        drop(shared);
+        let threads = threads.iter().zip(pointers).map(|(&steps, own)| {
+            let weak = weak.clone();
+            thread::spawn(move || work(own, weak, steps))
+        });
+        let threads: Vec<_> = threads.collect();
+        let results: Vec<u64> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+        results.iter().fold(0, |outcome, digit| outcome * 10 + digit)
+    });
+    assert_eq!(seen, specified(threads), "{threads:?}: {counts:?}");
+    counts
+}
+
+#[test]
+fn pointers_do_what_the_specification_allows() {
+    use Step::*;
+    assert_eq!(compare(&[&[IntoInner], &[IntoInner]]), (2, 0));
+    assert_eq!(compare(&[&[Drop], &[Upgrade]]), (3, 0));
+    assert_eq!(compare(&[&[Drop], &[Drop], &[Count]]), (6, 0));
+    compare(&[&[TryUnwrap], &[TryUnwrap]]);
+    compare(&[&[Clone, Drop], &[Upgrade, Count]]);
+    compare(&[&[Count, Drop], &[Upgrade], &[Upgrade]]);
+    compare(&[&[IntoInner], &[Upgrade, IntoInner], &[Count]]);
+    compare(&[&[TryUnwrap, Drop], &[Clone, Count], &[Count]]);
+}

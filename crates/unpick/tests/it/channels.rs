@@ -508,3 +508,31 @@ fn outside_a_check_they_are_those_of_std() {
     });
     assert_eq!(*results.lock().unwrap(), [1, 2]);
 }
+
+/// Small programs of all kinds, made at random, always the same.
+#[test]
+fn random_programs_do_what_the_specification_allows() {
+    let mut seed = 0x2545_f491_4f6c_dd1du64;
+    let mut random = |below: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 33) as usize % below
+    };
+    for _ in 0..300 {
+        let capacity = [None, Some(0), Some(1), Some(2)][random(4)];
+        let senders = 1 + random(3);
+        let mut message = 0;
+        let mut threads: Vec<&'static [Step]> = Vec::new();
+        for _ in 0..senders {
+            let steps = (0..random(if senders < 3 { 3 } else { 2 })).map(|_| {
+                message = (message + 1) % 4;
+                if capacity.is_some() && random(3) == 0 { TrySend(message) } else { Send(message) }
+            });
+            threads.push(Vec::leak(steps.collect()));
+        }
+        let steps = (0..random(4)).map(|_| [Recv, Recv, TryRecv, RecvTimeout][random(4)]);
+        threads.push(Vec::leak(steps.collect()));
+        compare((capacity, Vec::leak(threads)));
+    }
+}
