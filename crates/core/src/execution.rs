@@ -261,6 +261,24 @@ impl Execution {
         &rest.view
     }
 
+    /// Whether every other thread has ended, as far as this one knows, and it knows of all.
+    pub fn is_alone(&mut self, thread: ThreadId) -> bool {
+        self.view(thread);
+        let view = &self.rests[thread.index()].view;
+        self.runs.iter().enumerate().all(|(t, run)| {
+            let other = ThreadId(t as u32);
+            let len = self.graph.thread_len(other) as u32;
+            let known = view.get(t).copied().unwrap_or(0) >= len;
+            other == thread || !run.started || (run.pc == len && known && self.graph.is_finished(other))
+        })
+    }
+
+    /// The next event of a thread, if it repeats what was recorded.
+    pub fn recorded(&self, thread: ThreadId) -> Option<&Event> {
+        let run = &self.runs[thread.index()];
+        (run.pc < run.recorded).then(|| self.graph.event(EventId { thread, index: run.pc }))
+    }
+
     /// Stops a thread for ever.
     pub fn block(&mut self, thread: ThreadId, waiter: Waiter) {
         self.runnable.remove(thread);

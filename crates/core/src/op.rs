@@ -150,6 +150,10 @@ pub enum Rmw {
     TakeBit,
     /// Clear all bits, if there are any.
     TakeAll,
+    /// Add, if the value has a bit of `expected`.
+    AddIf,
+    /// Add `expected`; the thread waits while the value is 1.
+    AddUnlocked,
 }
 
 /// The value of a lock that is taken, and of a signal that was not sent.
@@ -177,13 +181,20 @@ impl Rmw {
             Rmw::Post => "wake",
             Rmw::TakeBit => "notify_one",
             Rmw::TakeAll => "notify_all",
+            Rmw::AddIf | Rmw::AddUnlocked => "fetch_update",
         }
+    }
+
+    /// Whether a thread may have to wait before this operation.
+    #[inline(always)]
+    pub fn may_wait(self) -> bool {
+        matches!(self, Rmw::Lock | Rmw::Await | Rmw::AddUnlocked)
     }
 
     /// Whether a thread waits before this operation while the location has this value.
     #[inline(always)]
     pub fn waits_on(self, value: Value) -> bool {
-        matches!(self, Rmw::Lock | Rmw::Await) && value == TAKEN
+        self.may_wait() && value == TAKEN
     }
 }
 
@@ -319,6 +330,19 @@ impl Op {
         Op::rmw(addr, Rmw::Post, Mode::Release, 0, site)
     }
 
+    /// Adds, if the value has one of these bits: replies the old value. `failure` is the mode if not.
+    #[inline(always)]
+    pub fn add_if(addr: Addr, modes: (Mode, Mode), bits: Value, operand: Value, site: Site) -> Op {
+        let (mode, failure) = modes;
+        Op { failure, expected: bits, ..Op::rmw(addr, Rmw::AddIf, mode, operand, site) }
+    }
+
+    /// Adds as soon as the location is not locked.
+    #[inline(always)]
+    pub fn add_unlocked(addr: Addr, mode: Mode, number: Value, site: Site) -> Op {
+        Op { expected: number, ..Op::rmw(addr, Rmw::AddUnlocked, mode, 0, site) }
+    }
+
     /// A fence.
     #[inline(always)]
     pub fn fence(mode: Mode, site: Site) -> Op {
@@ -412,6 +436,18 @@ pub fn apply(rmw: Rmw, width: u8, old: Value, operand: Value, expected: Value) -
             }
             0
         }
+        Rmw::AddIf => {
+            if old & expected == 0 {
+                return None;
+            }
+            old.wrapping_add(operand)
+        }
+        Rmw::AddUnlocked => {
+            if old == TAKEN {
+                return None;
+            }
+            old.wrapping_add(expected)
+        }
     };
     Some(new & mask)
 }
@@ -451,6 +487,15 @@ mod tests {
         assert_eq!(apply(Rmw::TakeBit, 8, 0b1010, 1, 0), Some(0b0010));
         assert_eq!(apply(Rmw::TakeBit, 8, 0b1010, 2, 0), None);
         assert_eq!(apply(Rmw::TakeAll, 8, 0, 0, 0), None);
+    }
+
+    #[test]
+    fn some_additions_have_a_condition() {
+        assert_eq!(apply(Rmw::AddIf, 8, 5, 2, 1), Some(7));
+        assert_eq!(apply(Rmw::AddIf, 8, 4, 2, 1), None);
+        assert_eq!(apply(Rmw::AddUnlocked, 8, 4, 0, 2), Some(6));
+        assert_eq!(apply(Rmw::AddUnlocked, 8, 1, 0, 2), None);
+        assert!(Rmw::AddUnlocked.waits_on(1));
     }
 
     #[test]

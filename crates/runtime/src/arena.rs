@@ -117,6 +117,11 @@ impl Arena {
         self.used = ARENA_BYTES;
     }
 
+    /// How many bytes are in use.
+    pub(crate) fn used(&self) -> usize {
+        self.used
+    }
+
     /// Whether the address is in this arena.
     #[inline(always)]
     pub(crate) fn contains(&self, address: usize) -> bool {

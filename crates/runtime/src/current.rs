@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use unpick_core::op::ThreadId;
 
+use crate::facts::Fact;
 use crate::session::Session;
 
 /// What an OS thread is doing.
@@ -19,6 +20,8 @@ pub(crate) struct Current {
     pub(crate) outside: Cell<bool>,
     /// Whether a thread got memory of the system heap in this run, since its arena was full.
     pub(crate) spilled: Cell<bool>,
+    /// What is learnt if the program does anything visible.
+    pub(crate) quiet: Cell<Option<(Fact, u64)>>,
 }
 
 const ENGINE: u32 = u32::MAX;
@@ -31,6 +34,7 @@ thread_local! {
             watched: Cell::new(false),
             outside: Cell::new(false),
             spilled: Cell::new(false),
+            quiet: Cell::new(None),
         }
     };
 }
@@ -93,4 +97,14 @@ pub(crate) fn has_spilled() -> bool {
 /// Says whether a thread got memory of the system heap in this run.
 pub(crate) fn set_spilled(spilled: bool) {
     CURRENT.with(|current| current.spilled.set(spilled));
+}
+
+/// What is learnt if the program does anything visible.
+pub(crate) fn quiet() -> Option<(Fact, u64)> {
+    CURRENT.with(|current| current.quiet.get())
+}
+
+/// Says what is learnt if the program does anything visible; returns what was said before.
+pub(crate) fn set_quiet(quiet: Option<(Fact, u64)>) -> Option<(Fact, u64)> {
+    CURRENT.with(|current| current.quiet.replace(quiet))
 }

@@ -17,13 +17,19 @@ pub enum Fact {
     Readers,
     /// As many bits as threads were seen to wait for one condition at a time.
     Waiters,
-    /// What a shared pointer points to does something visible when it is dropped.
+    /// What a shared pointer points to does something visible when it is dropped: a bit for the type.
     DropsAreVisible,
     /// A lock that a panic has poisoned is made good again.
     PoisonIsCleared,
+    /// Somebody looks at the strong count of a shared pointer: a bit for the type.
+    CountsAreWatched,
+    /// Somebody looks at the weak count of a shared pointer: a bit for the type.
+    WeakCountsAreWatched,
+    /// Somebody looks, without waiting, whether a channel has lost its senders.
+    ClosingIsPolled,
 }
 
-const FACTS: usize = 5;
+const FACTS: usize = 8;
 
 /// The facts that are known, as bits.
 #[derive(Clone, Copy, Debug, Default)]

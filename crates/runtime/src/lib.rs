@@ -15,6 +15,7 @@ mod pulse;
 pub mod record;
 mod registers;
 mod session;
+pub mod shared;
 mod signals;
 pub mod site;
 mod spin;

@@ -37,9 +37,9 @@ impl<'a> Object<'a> {
 
 /// A request, as it goes through the path on which loops are watched.
 pub(crate) struct Request<'a> {
-    object: Object<'a>,
-    init: Value,
-    op: Op,
+    pub(crate) object: Object<'a>,
+    pub(crate) init: Value,
+    pub(crate) op: Op,
 }
 
 /// Whether the caller is a thread of a program under test.
@@ -56,7 +56,12 @@ pub fn in_check() -> bool {
 #[inline(always)]
 pub fn on_object(object: Object<'_>, init: Value, op: Op) -> Value {
     let mut request = Request { object, init, op };
-    if current::is_watched() { crate::registers::watched(&mut request) } else { unwatched(&mut request) }
+    if current::is_watched() {
+        crate::shared::end_quiet();
+        crate::registers::watched(&mut request)
+    } else {
+        unwatched(&mut request)
+    }
 }
 
 /// The path on which nobody looks at the stack.
@@ -114,6 +119,7 @@ fn other(op: &Op) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     if current::is_watched() {
+        crate::shared::end_quiet();
         // SAFETY: as in `take`.
         let s = unsafe { &mut *session };
         s.note(thread, op.site);
@@ -142,7 +148,7 @@ fn other(op: &Op) -> Value {
 
 /// Goes back to user code after an op.
 #[inline(always)]
-fn advance(session: *mut Session, thread: ThreadId, arena: *mut Arena) {
+pub(crate) fn advance(session: *mut Session, thread: ThreadId, arena: *mut Arena) {
     // SAFETY: as in `take`.
     let s = unsafe { &*session };
     if s.execution.position(thread) == s.watch_from {
@@ -243,6 +249,7 @@ pub fn wait_for_change(from: u32, site: Site) -> ! {
 }
 
 fn stop(wait: Wait, site: Site) -> ! {
+    crate::shared::end_quiet();
     let (session, thread) = context();
     arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
@@ -268,6 +275,7 @@ pub fn label(text: &dyn Fn() -> String, site: Site) {
 /// A plain access to an object.
 #[inline(never)]
 pub fn access(object: Object<'_>, writes: bool, site: Site) {
+    crate::shared::end_quiet();
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
@@ -319,7 +327,7 @@ pub(crate) enum Watch {
 impl Session {
     /// Gives an object its location in this run; `false` when the thread must stop and try again.
     #[inline(never)]
-    fn locate(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
+    pub(crate) fn locate(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
         let Request { object, init, op } = request;
         if object.tag.stamp() == self.heap_stamp() {
             op.addr = Addr(object.tag.number());
@@ -488,7 +496,7 @@ impl Session {
     }
 
     /// Answers an op of an iteration that is being repeated.
-    fn ghost(&mut self, thread: ThreadId, op: &Op, stack: Option<usize>) -> Watch {
+    pub(crate) fn ghost(&mut self, thread: ThreadId, op: &Op, stack: Option<usize>) -> Watch {
         let Some(mut ghost) = self.spins.ghost.filter(|ghost| ghost.thread == thread) else {
             return Watch::Go;
         };
@@ -535,7 +543,8 @@ impl Session {
             return 0;
         }
         let seed = self.statics.fingerprint(0);
-        self.arenas.iter().flatten().fold(seed, |seed, arena| arena.fingerprint(seed))
+        let arenas = self.arenas.iter().chain([&self.common]);
+        arenas.flatten().fold(seed, |seed, arena| arena.fingerprint(seed))
     }
 
     /// Keeps the call stack, if it is wanted.
@@ -549,7 +558,7 @@ impl Session {
 
 /// Lets other threads run until this one is named again.
 #[inline(always)]
-fn leave(session: *mut Session, thread: ThreadId) {
+pub(crate) fn leave(session: *mut Session, thread: ThreadId) {
     // SAFETY: the yielder lives on this fiber's stack for as long as the fiber does.
     unsafe {
         let yielder: *const Yielder<(), ()> = (&(*session).fibers)[thread.index()].yielder();
@@ -594,6 +603,11 @@ pub fn outside<R>(f: impl FnOnce() -> R) -> R {
     current::set_outside(before);
     arena::enter(arena);
     result.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+}
+
+/// Whether the caller is inside [`outside`].
+pub fn is_outside() -> bool {
+    current::is_outside()
 }
 
 /// The calling thread.

@@ -102,6 +102,8 @@ pub(crate) struct Session {
     pub(crate) fibers: Vec<Fiber>,
     pub(crate) jobs: Vec<Option<Job>>,
     pub(crate) arenas: Vec<Option<Box<Arena>>>,
+    /// Memory that belongs to the run and to no thread.
+    pub(crate) common: Option<Box<Arena>>,
     pub(crate) cells: Cells,
     pub(crate) known_cells: Vec<Known>,
     pub(crate) known: Vec<Known>,
@@ -161,6 +163,7 @@ impl Session {
             fibers: Vec::new(),
             jobs: Vec::new(),
             arenas: Vec::new(),
+            common: None,
             cells: Cells::new(),
             known_cells: Vec::new(),
             known: Vec::new(),
@@ -245,6 +248,9 @@ impl Session {
         self.stamp = crate::tag::stamp(self.id, run);
         self.heap_stamp = crate::tag::stamp(self.id, self.runs);
         current::set_spilled(false);
+        if let Some(common) = &mut self.common {
+            common.reset();
+        }
         self.cells.clear();
         self.known_cells.clear();
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
@@ -479,7 +485,7 @@ impl Session {
     pub(crate) fn release(&mut self) {
         self.fibers.clear();
         self.jobs.clear();
-        self.arenas.drain(..).flatten().for_each(|arena| arena.give_back());
+        self.arenas.drain(..).chain([self.common.take()]).flatten().for_each(|arena| arena.give_back());
     }
 }
 

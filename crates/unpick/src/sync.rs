@@ -1,9 +1,11 @@
 //! Synchronisation, as in [`std::sync`].
 
+mod arc;
 pub mod atomic;
 mod barrier;
 mod condvar;
 mod lazy_lock;
+pub mod mpsc;
 mod mutex;
 mod once;
 mod once_lock;
@@ -11,6 +13,7 @@ mod poison;
 mod raw_mutex;
 mod rwlock;
 
+pub use arc::{Arc, Weak};
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use lazy_lock::LazyLock;
@@ -19,4 +22,4 @@ pub use once::{Once, OnceState};
 pub use once_lock::OnceLock;
 pub use raw_mutex::RawMutex;
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};
+pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};

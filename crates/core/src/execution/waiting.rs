@@ -9,7 +9,7 @@ impl Execution {
     /// What keeps an op from being taken.
     #[inline(always)]
     pub(super) fn obstacle(&self, op: &Op) -> Option<Wait> {
-        if op.kind == Kind::Read && matches!(op.rmw, Rmw::Lock | Rmw::Await) {
+        if op.kind == Kind::Read && op.rmw.may_wait() {
             let newest = self.graph.newest(op.addr);
             let wait = match op.rmw {
                 Rmw::Await => Wait::Signal { addr: op.addr, timed: op.operand != 0 },
@@ -33,7 +33,7 @@ impl Execution {
     }
 
     /// Lets those who wait for a change of a location look again.
-    pub(super) fn wake_at(&mut self, at: Addr) {
+    pub fn wake_at(&mut self, at: Addr) {
         self.wake(|wait| match wait {
             Wait::Lock { addr, .. } | Wait::Signal { addr, .. } => *addr == at,
             _ => false,
@@ -119,5 +119,5 @@ impl Execution {
 
 /// Whether a thread that is blocked stands before an op which waits for a value.
 pub(super) fn is_for_value(wait: &Wait, op: &Op) -> bool {
-    matches!(wait, Wait::Lock { .. } | Wait::Signal { .. }) && matches!(op.rmw, Rmw::Lock | Rmw::Await)
+    matches!(wait, Wait::Lock { .. } | Wait::Signal { .. }) && op.rmw.may_wait()
 }

@@ -6,7 +6,9 @@
 )]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "checked programs may print")]
 
+mod arcs;
 mod basics;
+mod channels;
 mod detached;
 mod errors;
 mod futures;

@@ -1,0 +1,197 @@
+//! What objects that have several owners need of the runtime.
+
+use unpick_core::op::{Op, ThreadId, Value};
+
+use crate::arena::{self, Arena};
+use crate::current::{self, context};
+use crate::facts::{self, Fact};
+use crate::ops::{Object, Request, Watch, advance, leave, leave_for_good};
+use crate::session::Session;
+use crate::{panics, tag::Tag};
+
+/// Runs `f`, which should do nothing that other threads or later allocations can notice. If it is
+/// about to, the fact is learnt instead, and the exploration starts again.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn quietly(fact: Fact, bits: u64, f: impl FnOnce()) {
+    let (session, thread) = context();
+    let (used, was_panicking) = (used(session, thread), panics::panicking());
+    let before = current::set_quiet(Some((fact, bits)));
+    let was_watched = current::is_watched();
+    current::watch(true);
+    let quiet = Quiet { fact, bits, session, thread, used, was_panicking, before, was_watched };
+    f();
+    drop(quiet);
+}
+
+/// A time in which nothing visible should happen.
+struct Quiet {
+    fact: Fact,
+    bits: u64,
+    session: *mut Session,
+    thread: ThreadId,
+    used: usize,
+    was_panicking: bool,
+    before: Option<(Fact, u64)>,
+    was_watched: bool,
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        current::set_quiet(self.before);
+        current::watch(self.was_watched);
+        let allocated = used(self.session, self.thread) != self.used;
+        if allocated || (panics::panicking() && !self.was_panicking) {
+            facts::learn(self.fact, self.bits);
+        }
+    }
+}
+
+/// Says that something visible is about to happen.
+#[inline]
+pub(crate) fn end_quiet() {
+    if let Some((fact, bits)) = current::quiet() {
+        current::set_quiet(None);
+        facts::learn(fact, bits);
+    }
+}
+
+/// How much a thread has allocated.
+fn used(session: *mut Session, thread: ThreadId) -> usize {
+    // SAFETY: the session outlives its fibers, and no reference to it is in use while one runs.
+    let arena = unsafe { (*session).arena(thread) };
+    // SAFETY: an arena outlives the run, and nothing else refers to it now.
+    if arena.is_null() { 0 } else { unsafe { (*arena).used() } }
+}
+
+/// Whether every other thread has ended, and the caller knows.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn is_alone() -> bool {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `used`.
+    let alone = unsafe { (*session).execution.is_alone(thread) };
+    arena::enter(arena);
+    alone
+}
+
+/// The oldest value that the caller could see in an object: what it knows of it without looking.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn known_value(object: Object<'_>, init: Value) -> Value {
+    let (session, thread) = context();
+    // SAFETY: as in `used`.
+    let s = unsafe { &mut *session };
+    if object.tag.stamp() != s.stamp() {
+        return init;
+    }
+    let arena = arena::enter(std::ptr::null_mut());
+    let addr = unpick_core::op::Addr(object.tag.number());
+    let view = s.execution.view(thread).to_vec();
+    let graph = s.execution.graph();
+    let nothing = [unpick_core::event::EventId::INIT; 2];
+    let value = graph.value(addr, graph.write_at(addr, graph.floor(addr, &view, nothing)));
+    drop(view);
+    arena::enter(arena);
+    value
+}
+
+/// Runs a closure whose allocations belong to the run and to no thread: which thread makes them,
+/// and when, does not show.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn in_common<R>(f: impl FnOnce() -> R) -> R {
+    let (session, _) = context();
+    let before = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `used`.
+    let s = unsafe { &mut *session };
+    if s.common.is_none() {
+        s.common = Arena::take();
+    }
+    let on_arenas = s.is_on_arenas();
+    let common = match &mut s.common {
+        Some(common) if on_arenas => &raw mut **common,
+        _ => std::ptr::null_mut(),
+    };
+    arena::enter(common);
+    let result = f();
+    arena::enter(before);
+    result
+}
+
+/// Waits for a value, as the op says, unless it turns out that there will be none: `None` then.
+///
+/// `over` looks at plain memory that changes right after events. Once it is true it must stay so,
+/// and never be true in an execution where the op can be taken; and the caller's next op must be of
+/// another kind than this one. Whoever makes it true calls [`wake`].
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn wait_unless(object: Object<'_>, init: Value, op: Op, over: &dyn Fn() -> bool) -> Option<Value> {
+    end_quiet();
+    let mut request = Request { object, init, op };
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `used`.
+    let s = unsafe { &mut *session };
+    s.note(thread, op.site);
+    if s.spins.ghost.is_some() {
+        match s.ghost(thread, &op, None) {
+            Watch::Go => {}
+            Watch::Answer(value) => {
+                arena::enter(arena);
+                return Some(value);
+            }
+            Watch::Stop => leave_for_good(session, thread),
+        }
+    }
+    loop {
+        // SAFETY: as in `used`; the reference ends before the fiber is left.
+        let s = unsafe { &mut *session };
+        let is_over = match s.execution.recorded(thread) {
+            Some(event) => event.rmw != op.rmw,
+            None => over(),
+        };
+        if is_over {
+            arena::enter(arena);
+            return None;
+        }
+        if request.object.tag.stamp() == s.stamp() {
+            request.op.addr = unpick_core::op::Addr(request.object.tag.number());
+        } else if !s.locate(thread, &mut request) {
+            leave(session, thread);
+            continue;
+        }
+        if let Some(value) = s.execution.op(thread, &request.op) {
+            advance(session, thread, arena);
+            return Some(value);
+        }
+        leave(session, thread);
+    }
+}
+
+/// Lets those who wait for an object look whether they still have to.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn wake(tag: &Tag) {
+    let (session, _) = context();
+    // SAFETY: as in `used`.
+    let s = unsafe { &mut *session };
+    if tag.stamp() == s.stamp() {
+        let arena = arena::enter(std::ptr::null_mut());
+        s.execution.wake_at(unpick_core::op::Addr(tag.number()));
+        arena::enter(arena);
+    }
+}
