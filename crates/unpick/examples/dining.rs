@@ -9,7 +9,7 @@
 mod show;
 
 use std::process::ExitCode;
-use std::sync::Arc;
+use unpick::sync::Arc;
 
 use unpick::sync::Mutex;
 use unpick::{Check, thread};

@@ -9,7 +9,7 @@ mod show;
 
 use std::process::ExitCode;
 use std::ptr;
-use std::sync::Arc;
+use unpick::sync::Arc;
 
 use unpick::sync::Mutex;
 use unpick::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};

@@ -9,7 +9,7 @@
 mod show;
 
 use std::process::ExitCode;
-use std::sync::Arc;
+use unpick::sync::Arc;
 
 use unpick::cell::UnsafeCell;
 use unpick::sync::atomic::{AtomicUsize, Ordering};

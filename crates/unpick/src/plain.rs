@@ -1,5 +1,7 @@
 //! What the crate is without checks: `std`'s own types under the names that checked code uses.
 
+pub mod future;
+
 pub use std::thread_local;
 
 /// Synchronisation: [`std::sync`].
@@ -11,6 +13,31 @@ pub mod sync {
 /// Threads: [`std::thread`].
 pub mod thread {
     pub use std::thread::*;
+}
+
+/// Time: [`std::time`].
+pub mod time {
+    pub use std::time::*;
+}
+
+/// Processes: [`std::process`].
+pub mod process {
+    pub use std::process::*;
+}
+
+/// Memory: [`std::alloc`].
+pub mod alloc {
+    pub use std::alloc::*;
+}
+
+/// Hashing: [`std::hash`].
+pub mod hash {
+    pub use std::hash::*;
+}
+
+/// Collections: [`std::collections`].
+pub mod collections {
+    pub use std::collections::*;
 }
 
 /// Hints: [`std::hint`].

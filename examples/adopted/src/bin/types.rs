@@ -4,79 +4,76 @@
 use std::any::TypeId;
 
 macro_rules! same {
-    ($($($module:ident)::+ :: $name:ident $(< $($argument:tt),+ >)?;)+) => {
-        [$((
-            concat!($("::", stringify!($module),)+ "::", stringify!($name)),
-            TypeId::of::<unpick::$($module)::+::$name$(<$($argument),+>)?>(),
-            TypeId::of::<std::$($module)::+::$name$(<$($argument),+>)?>(),
-        ),)+]
+    ($($path:tt)+) => {
+        (stringify!($($path)+), TypeId::of::<unpick::$($path)+>(), TypeId::of::<std::$($path)+>())
     };
 }
 
 fn main() {
-    let types = same! {
-        sync::Arc<u8>;
-        sync::Weak<u8>;
-        sync::Mutex<u8>;
-        sync::MutexGuard<'static, u8>;
-        sync::RwLock<u8>;
-        sync::RwLockReadGuard<'static, u8>;
-        sync::RwLockWriteGuard<'static, u8>;
-        sync::Condvar;
-        sync::WaitTimeoutResult;
-        sync::Barrier;
-        sync::BarrierWaitResult;
-        sync::Once;
-        sync::OnceState;
-        sync::OnceLock<u8>;
-        sync::LazyLock<u8>;
-        sync::PoisonError<u8>;
-        sync::TryLockError<u8>;
-        sync::mpsc::Sender<u8>;
-        sync::mpsc::SyncSender<u8>;
-        sync::mpsc::Receiver<u8>;
-        sync::mpsc::Iter<'static, u8>;
-        sync::mpsc::TryIter<'static, u8>;
-        sync::mpsc::IntoIter<u8>;
-        sync::mpsc::SendError<u8>;
-        sync::mpsc::TrySendError<u8>;
-        sync::mpsc::RecvError;
-        sync::mpsc::TryRecvError;
-        sync::mpsc::RecvTimeoutError;
-        sync::atomic::AtomicBool;
-        sync::atomic::AtomicI8;
-        sync::atomic::AtomicI16;
-        sync::atomic::AtomicI32;
-        sync::atomic::AtomicI64;
-        sync::atomic::AtomicIsize;
-        sync::atomic::AtomicU8;
-        sync::atomic::AtomicU16;
-        sync::atomic::AtomicU32;
-        sync::atomic::AtomicU64;
-        sync::atomic::AtomicUsize;
-        sync::atomic::AtomicPtr<u8>;
-        sync::atomic::Ordering;
-        thread::JoinHandle<u8>;
-        thread::Thread;
-        thread::ThreadId;
-        thread::Builder;
-        thread::Scope<'static, 'static>;
-        thread::ScopedJoinHandle<'static, u8>;
-        thread::LocalKey<u8>;
-        thread::AccessError;
-        cell::Cell<u8>;
-        cell::RefCell<u8>;
-        cell::OnceCell<u8>;
-        cell::LazyCell<u8>;
-        cell::Ref<'static, u8>;
-        cell::RefMut<'static, u8>;
-        cell::BorrowError;
-        cell::BorrowMutError;
-        time::Instant;
-        time::Duration;
-        time::SystemTime;
-    };
-    let different: Vec<&str> = types.iter().filter(|(_, ours, std)| ours != std).map(|(name, ..)| *name).collect();
+    let types = [
+        same!(sync::Arc<u8>),
+        same!(sync::Weak<u8>),
+        same!(sync::Mutex<u8>),
+        same!(sync::MutexGuard<'static, u8>),
+        same!(sync::RwLock<u8>),
+        same!(sync::RwLockReadGuard<'static, u8>),
+        same!(sync::RwLockWriteGuard<'static, u8>),
+        same!(sync::Condvar),
+        same!(sync::WaitTimeoutResult),
+        same!(sync::Barrier),
+        same!(sync::BarrierWaitResult),
+        same!(sync::Once),
+        same!(sync::OnceState),
+        same!(sync::OnceLock<u8>),
+        same!(sync::LazyLock<u8>),
+        same!(sync::PoisonError<u8>),
+        same!(sync::TryLockError<u8>),
+        same!(sync::mpsc::Sender<u8>),
+        same!(sync::mpsc::SyncSender<u8>),
+        same!(sync::mpsc::Receiver<u8>),
+        same!(sync::mpsc::Iter<'static, u8>),
+        same!(sync::mpsc::TryIter<'static, u8>),
+        same!(sync::mpsc::IntoIter<u8>),
+        same!(sync::mpsc::SendError<u8>),
+        same!(sync::mpsc::TrySendError<u8>),
+        same!(sync::mpsc::RecvError),
+        same!(sync::mpsc::TryRecvError),
+        same!(sync::mpsc::RecvTimeoutError),
+        same!(sync::atomic::AtomicBool),
+        same!(sync::atomic::AtomicI8),
+        same!(sync::atomic::AtomicI16),
+        same!(sync::atomic::AtomicI32),
+        same!(sync::atomic::AtomicI64),
+        same!(sync::atomic::AtomicIsize),
+        same!(sync::atomic::AtomicU8),
+        same!(sync::atomic::AtomicU16),
+        same!(sync::atomic::AtomicU32),
+        same!(sync::atomic::AtomicU64),
+        same!(sync::atomic::AtomicUsize),
+        same!(sync::atomic::AtomicPtr<u8>),
+        same!(sync::atomic::Ordering),
+        same!(thread::JoinHandle<u8>),
+        same!(thread::Thread),
+        same!(thread::ThreadId),
+        same!(thread::Builder),
+        same!(thread::Scope<'static, 'static>),
+        same!(thread::ScopedJoinHandle<'static, u8>),
+        same!(thread::LocalKey<u8>),
+        same!(thread::AccessError),
+        same!(cell::Cell<u8>),
+        same!(cell::RefCell<u8>),
+        same!(cell::OnceCell<u8>),
+        same!(cell::LazyCell<u8>),
+        same!(cell::Ref<'static, u8>),
+        same!(cell::RefMut<'static, u8>),
+        same!(cell::BorrowError),
+        same!(cell::BorrowMutError),
+        same!(time::Instant),
+        same!(time::Duration),
+        same!(time::SystemTime),
+    ];
+    let different: Vec<&str> =
+        types.iter().filter(|(_, ours, std)| ours != std).map(|(name, ..)| *name).collect();
     assert!(different.is_empty(), "not std's own: {different:?}");
     println!("{} types are std's own", types.len());
 }
