@@ -7,9 +7,11 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "checked programs may print")]
 
 mod basics;
+mod broken;
 mod errors;
 mod host;
 mod locks;
+mod objects;
 mod outside;
 mod panics;
 mod primitives;
