@@ -13,7 +13,7 @@ use unpick::{Check, Error, thread};
 
 use crate::support::*;
 
-fn panics(f: impl FnOnce()) -> bool {
+fn panics<R>(f: impl FnOnce() -> R) -> bool {
     catch_unwind(AssertUnwindSafe(f)).is_err()
 }
 
@@ -32,7 +32,7 @@ fn once_is_poisoned() {
 
 fn once_lock_tries_again() {
     let mut cell = OnceLock::new();
-    assert!(panics(|| drop(cell.get_or_init(|| panic!("first")))));
+    assert!(panics(|| cell.get_or_init(|| panic!("first"))));
     assert_eq!(cell.get(), None);
     assert_eq!(format!("{cell:?}"), "OnceLock(<uninit>)");
     assert_eq!(cell.set(String::from("a")), Ok(()));
@@ -53,14 +53,14 @@ fn once_lock_tries_again() {
 fn lazy_lock_stays_poisoned() {
     let mut lazy: LazyLock<u32, _> = LazyLock::new(|| panic!("first"));
     assert_eq!(format!("{lazy:?}"), "LazyLock(<uninit>)");
-    assert!(panics(|| drop(LazyLock::force(&lazy))));
-    assert!(panics(|| drop(LazyLock::force(&lazy))));
-    assert!(panics(|| drop(LazyLock::force_mut(&mut lazy))));
+    assert!(panics(|| LazyLock::force(&lazy)));
+    assert!(panics(|| LazyLock::force(&lazy)));
+    assert!(panics(|| LazyLock::force_mut(&mut lazy)));
     assert_eq!(LazyLock::get(&lazy), None);
     assert_eq!(LazyLock::get_mut(&mut lazy), None);
     let mut lazy: LazyLock<u32, _> = LazyLock::new(|| panic!("first"));
-    assert!(panics(|| drop(LazyLock::force_mut(&mut lazy))));
-    assert!(panics(|| drop(*lazy)));
+    assert!(panics(|| LazyLock::force_mut(&mut lazy)));
+    assert!(panics(|| *lazy));
     let mut lazy = LazyLock::new(|| vec![1]);
     assert_eq!(LazyLock::get(&lazy), None);
     lazy.push(2);
@@ -314,11 +314,11 @@ fn threads_have_names_and_identities() {
             let scoped = scoped.spawn_scoped(scope, || thread::current().name().map(str::len)).unwrap();
             assert_eq!(scoped.thread().name(), Some("scoped"));
             assert_eq!(scoped.join().unwrap(), Some(6));
-            assert_eq!(scope.spawn(|| thread::current().name().is_some()).join().unwrap(), false);
+            assert!(scope.spawn(|| thread::current().name().is_none()).join().unwrap());
         });
         thread::sleep(Duration::from_millis(1));
         assert!(!thread::panicking() && thread::available_parallelism().is_ok());
-        assert!(panics(|| drop(thread::Builder::new().name(String::from("a\0b")).spawn(|| ()))));
+        assert!(panics(|| thread::Builder::new().name(String::from("a\0b")).spawn(|| ())));
     }
     program();
     assert_eq!(holds(program), (1, 0));
