@@ -8,6 +8,7 @@
 
 mod arcs;
 mod basics;
+mod broken;
 mod channels;
 mod detached;
 mod errors;
@@ -17,6 +18,7 @@ mod keep_going;
 mod locals;
 mod locks;
 mod marks;
+mod objects;
 mod outside;
 mod overflow;
 mod panics;

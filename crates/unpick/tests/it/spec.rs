@@ -325,7 +325,7 @@ struct World {
 
 /// The lock, as a thread holds it.
 enum Held<'a> {
-    Reading(RwLockReadGuard<'a, u8>),
+    Reading(#[expect(dead_code, reason = "held until it is dropped")] RwLockReadGuard<'a, u8>),
     Writing(RwLockWriteGuard<'a, u8>),
 }
 
