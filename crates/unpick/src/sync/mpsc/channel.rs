@@ -51,6 +51,8 @@ pub(super) struct Channel<T> {
     received: Cell<usize>,
     live: Cell<usize>,
     is_deaf: Cell<bool>,
+    /// Whether the receiver knows that there are no senders.
+    is_mute: Cell<bool>,
 }
 
 /// The place of one message.
@@ -85,6 +87,7 @@ impl<T> Channel<T> {
             received: Cell::new(0),
             live: Cell::new(0),
             is_deaf: Cell::new(false),
+            is_mute: Cell::new(false),
         };
         let first = channel.add_handle(std::ptr::null());
         (channel, first)
@@ -181,9 +184,9 @@ impl<T> Channel<T> {
     /// Gives a message to a receiver that waits for one, or finds none.
     fn try_meet(&self, message: T, site: Site) -> Result<(), TrySendError<T>> {
         if ops::choose(2, site) == 0 {
-            let receiver = on(&self.receiver, TAKEN, Op::load(Addr::NONE, Mode::Acquire, site));
-            let gone = receiver == GONE;
-            return Err(if gone { TrySendError::Disconnected(message) } else { TrySendError::Full(message) });
+            let tail = on(&self.tail, OPEN, Op::load(Addr::NONE, Mode::Acquire, site));
+            let open = tail & OPEN != 0;
+            return Err(if open { TrySendError::Full(message) } else { TrySendError::Disconnected(message) });
         }
         let tail = on(&self.tail, OPEN, Op::add_if(Addr::NONE, ON_TAIL, OPEN, SEND, site));
         if tail & OPEN == 0 {
@@ -233,12 +236,16 @@ impl<T> Channel<T> {
             return Some(self.take(number, site));
         }
         self.see_gone(std::ptr::null(), site);
+        self.is_mute.set(true);
         None
     }
 
     /// A message if there is one. `waiting`: the caller waits for a while, and a sender in haste may
     /// meet it.
     pub(super) fn try_receive(&self, waiting: bool, site: Site) -> Result<T, TryRecvError> {
+        if self.is_mute.get() {
+            return Err(TryRecvError::Disconnected);
+        }
         let number = self.received.get();
         let full = &self.slot(number).full;
         if self.is_sent(number) {
