@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use unpick::Check;
 use unpick::sync::atomic::Ordering::{self, *};
 use unpick::sync::atomic::{AtomicBool, AtomicUsize};
 use unpick::sync::{Barrier, Condvar, Mutex, OnceLock, RwLock};
-use unpick::thread;
+use unpick::{Check, await_until, thread};
 
 use crate::support::*;
 use crate::violations::body;
@@ -80,6 +79,43 @@ fn wrong_waiter(all: bool) -> impl Fn() + Send + Sync + 'static {
             if all { shared.1.notify_all() } else { shared.1.notify_one() }
         }
         shared.1.notify_one();
+        first.join().unwrap();
+        second.join().unwrap();
+    }
+}
+
+/// It matters which of two threads is woken, and in the failing execution the threads are spawned in
+/// another order than in the first.
+fn one_of_two(any: bool) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let shared = Arc::new((Mutex::new(()), Condvar::new(), AtomicUsize::new(0), AtomicUsize::new(0)));
+        let waiter = |name: usize| {
+            let shared = shared.clone();
+            move || {
+                let (mutex, condition, waiting, woken) = &*shared;
+                let guard = mutex.lock().unwrap();
+                waiting.fetch_add(1, Relaxed);
+                drop(condition.wait(guard).unwrap());
+                woken.fetch_add(name, Relaxed);
+            }
+        };
+        let started = Arc::new(AtomicBool::new(false));
+        let theirs = started.clone();
+        let nested = waiter(1);
+        let first = thread::spawn(move || {
+            let nested = thread::spawn(nested);
+            theirs.store(true, Relaxed);
+            nested.join().unwrap();
+        });
+        let late = started.load(Relaxed);
+        let second = thread::spawn(waiter(2));
+        let (mutex, condition, waiting, woken) = &*shared;
+        await_until(|| waiting.load(Relaxed) == 2);
+        drop(mutex.lock().unwrap());
+        condition.notify_one();
+        await_until(|| woken.load(Relaxed) != 0);
+        assert!(any || late || woken.load(Relaxed) == 2, "the second is woken");
+        condition.notify_one();
         first.join().unwrap();
         second.join().unwrap();
     }
@@ -229,6 +265,7 @@ fn trusting_parker(looks: bool) -> impl Fn() + Send + Sync + 'static {
 mistakes! {
     a_lost_wakeup: "deadlock", Check::new(), lost_wakeup(false), lost_wakeup(true);
     the_wrong_waiter_is_woken: "deadlock", Check::new(), wrong_waiter(false), wrong_waiter(true);
+    one_of_two_is_woken: "panic", Check::new(), one_of_two(false), one_of_two(true);
     a_missed_unpark: "deadlock", Check::new(), missed_unpark(Relaxed), missed_unpark(SeqCst);
     a_barrier_for_one_too_many: "deadlock", Check::new(), barrier(3), barrier(2);
     poison_that_is_ignored: "panic", Check::new(), poisoned(true), poisoned(false);
