@@ -34,6 +34,8 @@ pub struct Config {
     pub max_rounds: usize,
     /// How long a thread may do nothing visible.
     pub hang_limit: Duration,
+    /// Whether memory that is left behind at the end of an execution is a violation.
+    pub leaks: bool,
     /// What `check` does when the verdict is inconclusive.
     pub on_inconclusive: OnInconclusive,
     /// A schedule to replay instead of searching.
@@ -53,6 +55,7 @@ impl Default for Config {
             spurious_failures: false,
             max_rounds: 100,
             hang_limit: Duration::from_secs(20),
+            leaks: true,
             on_inconclusive: OnInconclusive::Fail,
             replay: None,
             progress: None,
@@ -61,7 +64,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 11] = [
+pub const VARIABLES: [(&str, &str); 12] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_MAX_EVENTS", "events of one execution at most"),
     ("UNPICK_MAX_EXECUTIONS", "executions at most"),
@@ -70,6 +73,7 @@ pub const VARIABLES: [(&str, &str); 11] = [
     ("UNPICK_SPURIOUS", "1: compare_exchange_weak may fail without a reason"),
     ("UNPICK_MAX_ROUNDS", "rounds of a loop that reads the same values before it is cut"),
     ("UNPICK_HANG", "how long a thread may do nothing visible, such as 20s"),
+    ("UNPICK_LEAKS", "off: memory that is left behind is no violation"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
     ("UNPICK_REPLAY", "a schedule from a report: runs that execution only"),
     ("UNPICK_PROGRESS", "1: show progress, 0: do not"),
@@ -97,8 +101,8 @@ impl Config {
         let switch = |name: &str| -> Result<Option<bool>, Error> {
             match variable(name).as_deref() {
                 None | Some("") => Ok(None),
-                Some("1" | "true" | "yes") => Ok(Some(true)),
-                Some("0" | "false" | "no") => Ok(Some(false)),
+                Some("1" | "true" | "yes" | "on") => Ok(Some(true)),
+                Some("0" | "false" | "no" | "off") => Ok(Some(false)),
                 Some(other) => Err(wrong(name, format!("`{other}` is neither 1 nor 0"))),
             }
         };
@@ -125,6 +129,9 @@ impl Config {
         }
         if let Some(limit) = time("UNPICK_HANG")? {
             self.hang_limit = limit;
+        }
+        if let Some(on) = switch("UNPICK_LEAKS")? {
+            self.leaks = on;
         }
         self.on_inconclusive = match variable("UNPICK_INCONCLUSIVE").as_deref() {
             None => self.on_inconclusive,
@@ -178,6 +185,7 @@ mod tests {
         assert_eq!(read("UNPICK_TIME", "1.5m").map(|c| c.time_limit), Ok(Some(Duration::from_secs(90))));
         assert_eq!(read("UNPICK_MAX_EXECUTIONS", "10_000").map(|c| c.max_executions), Ok(Some(10_000)));
         assert_eq!(read("UNPICK_SPURIOUS", "1").map(|c| c.spurious_failures), Ok(true));
+        assert_eq!(read("UNPICK_LEAKS", "off").map(|c| c.leaks), Ok(false));
     }
 
     #[test]

@@ -8,18 +8,35 @@
 //! when a checked thread asks. Arenas are never unmapped, since the standard library may keep a
 //! buffer that was born in one; they are handed on to later checks.
 //!
-//! Each arena also notes after how many events of its thread a block was allocated, which tells
-//! whether another thread may know of the block's contents.
+//! Each arena also notes for every block after how many events of its thread it was allocated, and
+//! who freed it and when: that tells whether another thread may know of the block's contents, and
+//! whether it may use them. New blocks and freed ones are filled with patterns, so that an object
+//! which lives in neither kind of memory is told from one that does by the stamp of its tag alone.
+//!
+//! Blocks of the library's own ([`untracked`]) lie in the upper half of each arena, without notes.
+//!
+//! In the execution that is thrown away, memory comes from the system heap, and what the program
+//! frees is kept: freeing it twice would be the end of the process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use unpick_core::op::ThreadId;
+
 /// Address space per thread.
 const ARENA_BYTES: usize = 64 << 20;
-/// Address space for the notes of one arena.
+/// Where the half without notes begins.
+const HALF: usize = ARENA_BYTES / 2;
+/// How many blocks of one arena have notes; later ones are untracked.
 const NOTES: usize = 1 << 20;
+/// What new memory is filled with. As an address it is none.
+pub(crate) const NEW: u8 = 0xa5;
+/// What freed memory is filled with. As an address it is none.
+pub(crate) const FREED: u8 = 0xde;
+/// In place of the thread that freed a block.
+const LIVE: u32 = u32::MAX;
 /// How many arenas the process can have at a time; later threads use the system heap.
 const MAX_ARENAS: usize = 1024;
 
@@ -54,6 +71,28 @@ impl Free {
     }
 }
 
+/// What is known of a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Note {
+    /// Where it begins in the arena, in units of 16 bytes.
+    start: u32,
+    /// After how many events of its thread it was allocated.
+    pub(crate) birth: u32,
+    /// Bytes that were asked for.
+    pub(crate) size: u32,
+    /// The thread that freed it, or `LIVE`.
+    freed_by: u32,
+    /// After how many events of that thread.
+    freed_at: u32,
+}
+
+impl Note {
+    /// The thread that freed the block, and after how many events, if one has.
+    pub(crate) fn freed(&self) -> Option<(ThreadId, u32)> {
+        (self.freed_by != LIVE).then_some((ThreadId(self.freed_by), self.freed_at))
+    }
+}
+
 /// The memory of one thread.
 #[derive(Debug)]
 pub(crate) struct Arena {
@@ -62,14 +101,25 @@ pub(crate) struct Arena {
     /// Where blocks begin: not at the same place in every arena, or they would all compete for the
     /// same few lines of the processor's cache.
     first: usize,
-    /// Pairs of an offset in units of 16 bytes and a position.
-    notes: *mut (u32, u32),
+    /// Where they end at the latest.
+    limit: usize,
+    /// How far the upper half is used.
+    used_untracked: usize,
+    /// Whether blocks get no notes now.
+    untracked: bool,
+    notes: *mut Note,
     noted: usize,
+    /// The block at whose allocation the call stack is wanted.
+    pub(crate) wanted: usize,
+    /// Blocks with notes that have not been freed.
+    pub(crate) live: usize,
     /// Events of the thread so far.
     pub(crate) position: u32,
+    /// Whether what is freed is kept.
+    keeps: bool,
 }
 
-/// A block's thread and time of birth are known from its address: see [`Arena::birth`].
+/// A block's thread and time of birth are known from its address: see [`Arena::find`].
 impl Arena {
     /// A free arena, or none when all address space is taken.
     pub(crate) fn take() -> Option<Box<Arena>> {
@@ -77,10 +127,17 @@ impl Arena {
         let mut arena = Box::new(free.take()?);
         drop(free);
         if arena.notes.is_null() {
-            arena.notes = map(0, NOTES * size_of::<(u32, u32)>())? as *mut _;
+            arena.notes = map(0, NOTES * size_of::<Note>())? as *mut Note;
         }
         arena.reset();
         Some(arena)
+    }
+
+    /// An arena without room: the thread uses the system heap, and keeps what it frees.
+    pub(crate) fn keeping() -> Box<Arena> {
+        let mut arena = Arena::in_region(0, 0);
+        (arena.limit, arena.used_untracked, arena.keeps) = (0, ARENA_BYTES, true);
+        Box::new(arena)
     }
 
     /// Hands an arena on to later checks.
@@ -91,15 +148,31 @@ impl Arena {
 
     fn in_region(region: usize, slot: usize) -> Arena {
         let first = slot * 29 % 64 * 64;
-        let base = region + slot * ARENA_BYTES;
-        Arena { base, used: first, first, notes: std::ptr::null_mut(), noted: 0, position: 0 }
+        Arena {
+            base: region + slot * ARENA_BYTES,
+            used: first,
+            first,
+            limit: HALF,
+            used_untracked: HALF + first,
+            untracked: false,
+            notes: std::ptr::null_mut(),
+            noted: 0,
+            wanted: usize::MAX,
+            live: 0,
+            position: 0,
+            keeps: false,
+        }
     }
 
     /// Forgets all blocks.
     #[inline(always)]
     pub(crate) fn reset(&mut self) {
         self.used = self.first;
+        self.used_untracked = HALF + self.first;
+        self.untracked = false;
         self.noted = 0;
+        self.wanted = usize::MAX;
+        self.live = 0;
         self.position = 0;
     }
 
@@ -109,40 +182,119 @@ impl Arena {
         address.wrapping_sub(self.base) < ARENA_BYTES
     }
 
+    /// The number of the block that the address is in, or was in before it was freed, and where in
+    /// it the address is.
+    #[inline]
+    pub(crate) fn find(&self, address: usize) -> Option<(usize, usize)> {
+        let offset = address - self.base;
+        let unit = (offset / 16) as u32;
+        let number = self.notes().partition_point(|note| note.start <= unit).checked_sub(1)?;
+        let note = &self.notes()[number];
+        let within = offset - note.start as usize * 16;
+        (within < (note.size as usize).max(1)).then_some((number, within))
+    }
+
+    /// Whether the address is in the part with notes that this execution has used.
+    pub(crate) fn uses(&self, address: usize) -> bool {
+        (self.first..self.used).contains(&(address - self.base))
+    }
+
+    /// The notes of all blocks, in the order of their allocation.
+    #[inline(always)]
+    pub(crate) fn notes(&self) -> &[Note] {
+        if self.noted == 0 {
+            return &[];
+        }
+        // SAFETY: the first `noted` entries are initialised and stay mapped while `self` lives.
+        unsafe { std::slice::from_raw_parts(self.notes, self.noted) }
+    }
+
+    /// Where a block begins.
+    pub(crate) fn start(&self, number: usize) -> usize {
+        self.base + self.notes()[number].start as usize * 16
+    }
+
+    /// Notes that a block was freed, and fills it with the pattern for freed memory.
+    #[inline]
+    pub(crate) fn free(&mut self, number: usize, thread: ThreadId, position: u32) {
+        debug_assert!(number < self.noted && self.notes()[number].freed().is_none());
+        // SAFETY: `number` is of an entry that is initialised; the block is within the arena, and
+        // the program has given it back.
+        unsafe {
+            let note = &mut *self.notes.add(number);
+            (note.freed_by, note.freed_at) = (thread.0, position);
+            fill((self.base + note.start as usize * 16) as *mut u8, note.size as usize, FREED);
+        }
+        self.live -= 1;
+    }
+
     /// After how many events of its thread the block with this address was allocated.
     pub(crate) fn birth(&self, address: usize) -> Option<u32> {
-        let unit = ((address - self.base) / 16) as u32;
-        // SAFETY: the first `noted` entries are initialised and stay mapped while `self` lives.
-        let notes = unsafe { std::slice::from_raw_parts(self.notes, self.noted) };
-        let after = notes.partition_point(|&(start, _)| start <= unit);
-        notes.get(after.checked_sub(1)?).map(|&(_, position)| position)
+        self.find(address).map(|(number, _)| self.notes()[number].birth)
     }
 
     /// A hash of all bytes in use.
     pub(crate) fn fingerprint(&self, seed: u64) -> u64 {
-        // SAFETY: the bytes in use are mapped, and no thread runs meanwhile.
-        let bytes = unsafe {
-            std::slice::from_raw_parts((self.base + self.first) as *const u8, self.used - self.first)
-        };
-        crate::spin::hash(bytes, seed)
+        let parts = [(self.first, self.used), (HALF + self.first, self.used_untracked)];
+        parts.into_iter().fold(seed, |seed, (from, to)| {
+            // SAFETY: the bytes in use are mapped, and no thread runs meanwhile.
+            let bytes = unsafe { std::slice::from_raw_parts((self.base + from) as *const u8, to - from) };
+            crate::spin::hash(bytes, seed)
+        })
     }
 
     #[inline(always)]
     fn allocate(&mut self, layout: Layout) -> *mut u8 {
-        let align = layout.align().max(16);
-        // Alignments are powers of two; `next_multiple_of` would divide.
-        let start = ((self.base + self.used + align - 1) & !(align - 1)) - self.base;
-        let end = start + layout.size();
+        let (start, end) = self.place(self.used, layout);
+        if self.untracked || end > self.limit || self.noted == NOTES {
+            return self.allocate_untracked(layout);
+        }
+        self.used = end;
+        let (start_unit, size) = ((start / 16) as u32, layout.size() as u32);
+        let note = Note { start: start_unit, birth: self.position, size, freed_by: LIVE, freed_at: 0 };
+        // SAFETY: `noted` is below the number of entries that were mapped.
+        unsafe { self.notes.add(self.noted).write(note) };
+        if self.noted == self.wanted {
+            crate::memory::record_allocation();
+        }
+        self.noted += 1;
+        self.live += 1;
+        (self.base + start) as *mut u8
+    }
+
+    #[inline(never)]
+    fn allocate_untracked(&mut self, layout: Layout) -> *mut u8 {
+        let (start, end) = self.place(self.used_untracked, layout);
         if end > ARENA_BYTES {
             return std::ptr::null_mut();
         }
-        self.used = end;
-        if self.noted < NOTES {
-            // SAFETY: `noted` is below the number of entries that were mapped.
-            unsafe { self.notes.add(self.noted).write(((start / 16) as u32, self.position)) };
-            self.noted += 1;
-        }
+        self.used_untracked = end;
         (self.base + start) as *mut u8
+    }
+
+    /// Where a block begins and ends that is put after the first `used` bytes.
+    #[inline(always)]
+    fn place(&self, used: usize, layout: Layout) -> (usize, usize) {
+        let align = layout.align().max(16);
+        // Alignments are powers of two; `next_multiple_of` would divide.
+        let start = ((self.base + used + align - 1) & !(align - 1)) - self.base;
+        (start, start + layout.size().max(1))
+    }
+}
+
+/// Fills a block. Blocks begin at multiples of 16, and what is left up to the next one is nobody
+/// else's.
+#[inline(always)]
+unsafe fn fill(block: *mut u8, size: usize, byte: u8) {
+    if size > 256 {
+        // SAFETY: as the caller promises.
+        unsafe { block.write_bytes(byte, size) };
+        return;
+    }
+    let pattern = u128::from_ne_bytes([byte; 16]);
+    for part in 0..size.div_ceil(16) {
+        // SAFETY: the block is aligned, and its last part may be filled up.
+        unsafe { block.cast::<u128>().add(part).write(pattern) };
     }
 }
 
@@ -179,6 +331,44 @@ fn reserve() -> usize {
 pub(crate) fn is_ours(address: usize) -> bool {
     let region = REGION.load(Ordering::Relaxed);
     region != 0 && address.wrapping_sub(region) < MAX_ARENAS * ARENA_BYTES
+}
+
+/// Whether the block, which belongs to an arena, has notes.
+#[inline(always)]
+pub(crate) fn is_tracked(block: usize) -> bool {
+    (block - REGION.load(Ordering::Relaxed)) & HALF == 0
+}
+
+/// Whether this OS thread runs code of a program under test.
+#[inline(always)]
+pub(crate) fn is_active() -> bool {
+    !ACTIVE.get().is_null()
+}
+
+/// Whether what this OS thread frees is kept.
+#[inline(always)]
+fn keeps() -> bool {
+    let arena = ACTIVE.get();
+    // SAFETY: as in `Allocator::alloc`.
+    !arena.is_null() && unsafe { (*arena).keeps }
+}
+
+/// Runs a closure whose allocations are the library's own: they are not looked at, neither when they
+/// are used nor when they are freed, and may be left behind.
+#[inline(always)]
+pub fn untracked<R>(f: impl FnOnce() -> R) -> R {
+    let arena = ACTIVE.get();
+    if arena.is_null() {
+        return f();
+    }
+    // SAFETY: as in `Allocator::alloc`; a closure that does not return ends the execution, or is one
+    // that panics, after which the thread's memory is merely looked at less.
+    unsafe {
+        let before = std::mem::replace(&mut (*arena).untracked, true);
+        let result = f();
+        (*arena).untracked = before;
+        result
+    }
 }
 
 /// Makes this OS thread allocate from an arena, or from the system heap; returns what it did
@@ -218,10 +408,13 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
         let arena = ACTIVE.get();
         if !arena.is_null() {
             // SAFETY: `enter` is given arenas that outlive their use, by the one OS thread that
-            // uses them.
-            let block = unsafe { (*arena).allocate(layout) };
-            if !block.is_null() {
-                return block;
+            // uses them; a block that is not null is the caller's alone.
+            unsafe {
+                let block = (*arena).allocate(layout);
+                if !block.is_null() {
+                    fill(block, layout.size(), NEW);
+                    return block;
+                }
             }
         }
         // SAFETY: as the caller promises.
@@ -230,30 +423,35 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if ACTIVE.get().is_null() {
-            // SAFETY: as the caller promises.
-            return unsafe { self.outside.alloc_zeroed(layout) };
-        }
-        // SAFETY: as the caller promises; a block that is not null has `size` bytes.
-        unsafe {
-            let block = self.alloc(layout);
-            if !block.is_null() {
-                block.write_bytes(0, layout.size());
+        let arena = ACTIVE.get();
+        if !arena.is_null() {
+            // SAFETY: as in `alloc`.
+            unsafe {
+                let block = (*arena).allocate(layout);
+                if !block.is_null() {
+                    block.write_bytes(0, layout.size());
+                    return block;
+                }
             }
-            block
         }
+        // SAFETY: as the caller promises.
+        unsafe { self.outside.alloc_zeroed(layout) }
     }
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if !is_ours(block as usize) {
-            // SAFETY: not ours, so it came from `outside`.
-            unsafe { self.outside.dealloc(block, layout) }
+            if !keeps() {
+                // SAFETY: not ours, so it came from `outside`.
+                unsafe { self.outside.dealloc(block, layout) }
+            }
+        } else if is_tracked(block as usize) {
+            crate::memory::free(block as usize, layout.size());
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !is_ours(block as usize) {
+        if !is_ours(block as usize) && !keeps() {
             // SAFETY: not ours, so it came from `outside`.
             return unsafe { self.outside.realloc(block, layout, size) };
         }
@@ -262,6 +460,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
             let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !new.is_null() {
                 new.copy_from_nonoverlapping(block, layout.size().min(size));
+                self.dealloc(block, layout);
             }
             new
         }

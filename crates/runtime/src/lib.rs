@@ -8,6 +8,8 @@ mod arena;
 mod current;
 pub mod facts;
 mod fiber;
+mod leaks;
+mod memory;
 pub mod ops;
 pub mod panics;
 mod pulse;
@@ -21,7 +23,7 @@ mod statics;
 mod tag;
 pub mod worker;
 
-pub use arena::Allocator;
+pub use arena::{Allocator, untracked};
 pub use pulse::Pulse;
 pub use session::{Limits, Program};
 pub use tag::Tag;

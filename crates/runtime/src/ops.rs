@@ -12,8 +12,8 @@ use crate::arena::{self, Arena};
 use crate::current::{self, context};
 use crate::session::{Job, Known, Session};
 use crate::spin::{self, Ghost, State};
-use crate::statics;
-use crate::tag::Tag;
+use crate::tag::{self, Tag};
+use crate::{memory, statics};
 use unpick_core::error::Error;
 
 /// What the runtime must know of an object to give it a location or a cell.
@@ -80,6 +80,9 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
         } else if !s.locate(thread, request) {
             leave(session, thread);
             continue;
+        }
+        if stack != 0 {
+            s.note_address(request.op.addr, request.object.tag);
         }
         let op = &request.op;
         let fresh = s.execution.is_fresh(thread);
@@ -242,8 +245,11 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    let Some(number) = s.cell(&object, site) else { leave_for_good(session, thread) };
     let point = Point { thread, index: s.execution.position(thread), site };
+    let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
+        leave_for_good(session, thread)
+    };
+    s.cell_addresses[number as usize] = object.tag as *const Tag as usize;
     s.note(thread, site);
     let (kind, birth) = (s.known_cells[number as usize].kind, s.birth_of_cell(number));
     let view = s.execution.view(thread);
@@ -307,6 +313,10 @@ impl Session {
             return false;
         }
         let address = object.tag as *const Tag as usize;
+        let access = memory::access_of(thread, self.execution.position(thread), op);
+        if arena::is_ours(address) && !self.may_use(object, access) {
+            return false;
+        }
         let is_static = statics::is_static(address);
         if let (true, Some(number)) = (is_static, self.statics.number(address)) {
             op.addr = Addr(number);
@@ -330,25 +340,36 @@ impl Session {
 
     /// The number of a cell in this run; `None` when it may not be used.
     #[inline(always)]
-    fn cell(&mut self, object: &Object<'_>, site: Site) -> Option<u32> {
+    fn cell(&mut self, object: &Object<'_>, access: Access) -> Option<u32> {
         if object.tag.stamp() == self.stamp() {
-            return Some(object.tag.number());
-        }
-        if !self.admit(object, site) {
-            return None;
+            return tag::cell(object.tag.number());
         }
         let address = object.tag as *const Tag as usize;
+        if !self.admit(object, access.point.site)
+            || (arena::is_ours(address) && !self.may_use(object, access))
+        {
+            return None;
+        }
         if let Some(number) = self.statics.number(address) {
-            return Some(number);
+            return tag::cell(number);
         }
-        let number = self.cells.add();
+        let cell = self.cells.add();
         self.known_cells.push(Known::new(object));
+        self.cell_addresses.push(address);
         if statics::is_static(address) {
-            self.statics.set_number(address, number);
+            self.statics.set_number(address, tag::of_cell(cell));
         } else {
-            object.tag.set(self.stamp(), number);
+            object.tag.set(self.stamp(), tag::of_cell(cell));
         }
-        Some(number)
+        Some(cell)
+    }
+
+    /// Notes where the object of a location is now.
+    fn note_address(&mut self, addr: Addr, tag: &Tag) {
+        if addr.index() >= self.addresses.len() {
+            self.addresses.resize(addr.index() + 1, 0);
+        }
+        self.addresses[addr.index()] = tag as *const Tag as usize;
     }
 
     /// Whether an object that has no stamp of this run may be used in it.

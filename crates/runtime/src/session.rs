@@ -19,6 +19,7 @@ use crate::arena::{self, Arena};
 use crate::current;
 use crate::facts::Facts;
 use crate::fiber::Fiber;
+use crate::memory::Shared;
 use crate::ops::Object;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
@@ -41,6 +42,8 @@ pub struct Limits {
     pub stack_size: usize,
     /// How often a loop may read the same write at the same place before it is cut.
     pub max_rounds: usize,
+    /// Whether memory that is left behind is a violation.
+    pub leaks: bool,
 }
 
 /// A position that no thread reaches.
@@ -119,6 +122,20 @@ pub(crate) struct Session {
     pub(crate) data: Vec<*const ()>,
     /// Whether the exploration must start again, since more has become visible.
     pub(crate) renew: bool,
+    /// Whether the addresses of all objects are noted, run after run.
+    pub(crate) careful: bool,
+    /// Where the objects of locations were last used, where that is noted.
+    pub(crate) addresses: Vec<usize>,
+    /// Where cells were last used.
+    pub(crate) cell_addresses: Vec<usize>,
+    /// A clock, for comparing.
+    pub(crate) view: Vec<u32>,
+    /// Knows the destructors of shared pointers.
+    pub(crate) shared: Shared,
+    /// The address of the last fault, and the registers then.
+    pub(crate) fault: (usize, [usize; 16]),
+    /// What threads have for memory in the execution that is thrown away.
+    pub(crate) keeping: Option<Box<Arena>>,
     stamp: u64,
     /// Runs so far, of all executions.
     runs: u64,
@@ -157,6 +174,13 @@ impl Session {
             facts: Facts::default(),
             data: Vec::new(),
             renew: false,
+            careful: false,
+            addresses: Vec::new(),
+            cell_addresses: Vec::new(),
+            view: Vec::new(),
+            shared: Shared::default(),
+            fault: (0, [0; 16]),
+            keeping: None,
             stamp: 0,
             runs: 0,
             id: crate::tag::new_session(),
@@ -192,7 +216,7 @@ impl Session {
     pub(crate) fn arena(&mut self, thread: ThreadId) -> *mut Arena {
         match self.arenas.get_mut(thread.index()) {
             Some(Some(arena)) if self.on_arenas => &mut **arena,
-            _ => std::ptr::null_mut(),
+            _ => self.keeping.as_mut().map_or(std::ptr::null_mut(), |arena| &mut **arena),
         }
     }
 
@@ -205,6 +229,9 @@ impl Session {
         self.stamp = crate::tag::stamp(self.id, run);
         self.cells.clear();
         self.known_cells.clear();
+        self.cell_addresses.clear();
+        self.addresses.clear();
+        self.arenas.iter_mut().flatten().for_each(|arena| arena.reset());
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
         self.panics.clear();
         self.data.fill(std::ptr::null());
@@ -212,13 +239,28 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
+        self.want_block();
+    }
+
+    /// Tells the memory of threads which allocation the recorder wants.
+    fn want_block(&mut self) {
+        if let Some((thread, number)) = self.recorder.as_ref().and_then(|recorder| recorder.block)
+            && let Some(Some(arena)) = self.arenas.get_mut(thread.index())
+        {
+            arena.wanted = number;
+        }
+    }
+
+    /// Whether the addresses of all objects are noted in this run.
+    pub(crate) fn is_careful(&self) -> bool {
+        self.careful || self.recorder.is_some()
     }
 
     /// Chooses the path that the ops of a thread take: loops are watched from where on nothing that is
     /// recorded changes anything.
     #[inline(always)]
     fn choose_path(&mut self, thread: ThreadId) {
-        let mut watched = self.recorder.is_some();
+        let mut watched = self.is_careful();
         self.watch_from = NEVER;
         if self.spins.any_suspects() && !watched {
             self.watch_from = self.spins.idle_from(self.execution.graph(), thread);
@@ -238,18 +280,23 @@ impl Session {
             self.arenas.push(Arena::take());
             self.jobs.push(None);
         }
+        self.want_block();
         Ok(())
     }
 
     fn end(&mut self) -> Outcome {
         let outcome = self.execution.end();
+        let leak = if matches!(outcome, Outcome::Complete) { self.leak() } else { None };
         if !matches!(outcome, Outcome::Complete) {
             self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
             self.jobs.iter_mut().for_each(|job| std::mem::forget(job.take()));
         }
         self.statics.restore();
         self.worn |= std::thread::panicking();
-        self.judge(outcome)
+        match (self.judge(outcome), leak) {
+            (Outcome::Complete, Some(leak)) => Outcome::Violated(Box::new(leak)),
+            (outcome, _) => outcome,
+        }
     }
 
     /// Turns an outcome into the violation that it shows, if it shows one.
@@ -353,12 +400,9 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
     // SAFETY: the fiber exists, and only this OS thread touches the session.
     unsafe {
         let fiber = &mut (&mut (*session).fibers)[thread.index()];
-        let starts = !std::mem::replace(&mut fiber.busy, true);
+        fiber.busy = true;
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
-        if starts && !arena.is_null() {
-            (*arena).reset();
-        }
         (*session).pulse.beat(thread);
         (*session).choose_path(thread);
         current::set(session, Some(thread));

@@ -268,7 +268,9 @@ fn wear(session: &mut Session) -> Pause {
 /// The execution that is thrown away.
 fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     session.use_arenas(false);
+    session.keeping = Some(arena::Arena::keeping());
     session::run(&mut **session);
+    session.keeping = None;
     if let Some(error) = session.error.take() {
         return Some(Pause::Failed(error));
     }

@@ -103,6 +103,21 @@ impl Check {
         self
     }
 
+    /// Whether memory that is left behind when all threads have ended is a violation; on unless
+    /// set. What can be reached from static memory is not left behind, nor is what was allocated
+    /// [`outside`].
+    ///
+    /// ```
+    /// let forget = || std::mem::forget(Box::new(1));
+    /// let verdict = unpick::Check::new().run(forget).unwrap();
+    /// assert_eq!(verdict.violation().unwrap().title, "leak");
+    /// assert!(unpick::Check::new().leaks(false).run(forget).unwrap().holds());
+    /// ```
+    pub fn leaks(mut self, on: bool) -> Check {
+        self.config.leaks = on;
+        self
+    }
+
     /// What [`check`](Check::check) does when the verdict is inconclusive.
     pub fn on_inconclusive(mut self, what: OnInconclusive) -> Check {
         self.config.on_inconclusive = what;
@@ -170,7 +185,7 @@ pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Ex
     Task {
         fresh,
         program: Arc::clone(program),
-        limits: Limits { stack_size: config.stack_size, max_rounds: config.max_rounds },
+        limits: Limits { stack_size: config.stack_size, max_rounds: config.max_rounds, leaks: config.leaks },
         budget: Budget {
             executions: config.max_executions,
             time: config.time_limit,

@@ -34,6 +34,7 @@
 //! - Memory that a checked thread allocates is not used again within an execution, and belongs to
 //!   the next execution after it. What is to be kept is allocated inside [`outside`].
 
+pub mod alloc;
 mod api;
 pub mod cell;
 pub mod hint;

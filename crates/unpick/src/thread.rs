@@ -27,7 +27,7 @@ struct Packet<T> {
 impl<T> Packet<T> {
     /// An empty packet, made in place: building it on the stack and moving it shows in profiles.
     fn new() -> Rc<Packet<T>> {
-        let mut packet = Rc::<Packet<T>>::new_uninit();
+        let mut packet = unpick_runtime::untracked(Rc::<Packet<T>>::new_uninit);
         // SAFETY: the packet is not shared yet, and both fields are written before it is used.
         unsafe {
             let place = Rc::get_mut(&mut packet).unwrap_unchecked().as_mut_ptr();
@@ -125,7 +125,7 @@ where
 {
     let packet = Packet::new();
     let theirs = Rc::clone(&packet);
-    let job: Box<dyn FnOnce() + 'a> = Box::new(move || {
+    let job = move || {
         let result = catch_unwind(AssertUnwindSafe(f));
         if let Err(payload) = &result {
             panics::escape(&**payload);
@@ -135,7 +135,8 @@ where
         if facts::fact(Fact::EndsAreWatched) != 0 {
             theirs.ended.store(true, Ordering::Release);
         }
-    });
+    };
+    let job: Box<dyn FnOnce() + 'a> = unpick_runtime::untracked(|| Box::new(job));
     // SAFETY: for `spawn` the closure is 'static; for `scope` the thread is joined before anything
     // that the closure borrows goes away.
     let job = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce() + 'static>>(job) };
