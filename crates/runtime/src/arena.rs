@@ -115,8 +115,15 @@ pub(crate) struct Arena {
     pub(crate) live: usize,
     /// Events of the thread so far.
     pub(crate) position: u32,
-    /// Whether what is freed is kept.
-    keeps: bool,
+    /// What is kept although it was freed, if that is so.
+    kept: Option<Kept>,
+}
+
+/// What a program took from the system heap and gave back, none of which has been freed yet.
+#[derive(Debug, Default)]
+struct Kept {
+    taken: Vec<(usize, Layout)>,
+    given_back: Vec<(usize, Layout)>,
 }
 
 /// A block's thread and time of birth are known from its address: see [`Arena::find`].
@@ -136,8 +143,24 @@ impl Arena {
     /// An arena without room: the thread uses the system heap, and keeps what it frees.
     pub(crate) fn keeping() -> Box<Arena> {
         let mut arena = Arena::in_region(0, 0);
-        (arena.limit, arena.used_untracked, arena.keeps) = (0, ARENA_BYTES, true);
+        (arena.limit, arena.used_untracked, arena.kept) = (0, ARENA_BYTES, Some(Kept::default()));
         Box::new(arena)
+    }
+
+    /// Frees what was kept: each block once, and only blocks that were taken.
+    pub(crate) fn free_kept(&mut self) {
+        let Some(Kept { mut taken, mut given_back }) = self.kept.take() else { return };
+        let key = |&(block, layout): &(usize, Layout)| (block, layout.size(), layout.align());
+        taken.sort_unstable_by_key(key);
+        given_back.sort_unstable_by_key(key);
+        given_back.dedup();
+        for (block, layout) in given_back {
+            if taken.binary_search_by_key(&key(&(block, layout)), key).is_ok() {
+                // SAFETY: the block was allocated with this layout, and given back by the program,
+                // which has ended.
+                unsafe { std::alloc::dealloc(block as *mut u8, layout) };
+            }
+        }
     }
 
     /// Hands an arena on to later checks.
@@ -160,7 +183,7 @@ impl Arena {
             wanted: usize::MAX,
             live: 0,
             position: 0,
-            keeps: false,
+            kept: None,
         }
     }
 
@@ -350,7 +373,19 @@ pub(crate) fn is_active() -> bool {
 fn keeps() -> bool {
     let arena = ACTIVE.get();
     // SAFETY: as in `Allocator::alloc`.
-    !arena.is_null() && unsafe { (*arena).keeps }
+    !arena.is_null() && unsafe { (*arena).kept.is_some() }
+}
+
+/// Notes a block of the system heap that was taken or given back while such blocks are kept.
+#[cold]
+#[inline(never)]
+fn keep(block: usize, layout: Layout, taken: bool) {
+    let arena = enter(std::ptr::null_mut());
+    // SAFETY: as in `Allocator::alloc`; the vectors grow on the system heap.
+    if let Some(kept) = unsafe { arena.as_mut() }.and_then(|arena| arena.kept.as_mut()) {
+        if taken { &mut kept.taken } else { &mut kept.given_back }.push((block, layout));
+    }
+    enter(arena);
 }
 
 /// Runs a closure whose allocations are the library's own: they are not looked at, neither when they
@@ -418,7 +453,11 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
             }
         }
         // SAFETY: as the caller promises.
-        unsafe { self.outside.alloc(layout) }
+        let block = unsafe { self.outside.alloc(layout) };
+        if !arena.is_null() {
+            keep(block as usize, layout, true);
+        }
+        block
     }
 
     #[inline]
@@ -435,13 +474,19 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
             }
         }
         // SAFETY: as the caller promises.
-        unsafe { self.outside.alloc_zeroed(layout) }
+        let block = unsafe { self.outside.alloc_zeroed(layout) };
+        if !arena.is_null() {
+            keep(block as usize, layout, true);
+        }
+        block
     }
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if !is_ours(block as usize) {
-            if !keeps() {
+            if keeps() {
+                keep(block as usize, layout, false);
+            } else {
                 // SAFETY: not ours, so it came from `outside`.
                 unsafe { self.outside.dealloc(block, layout) }
             }

@@ -11,8 +11,10 @@
 //! which the address of every object is noted.
 //!
 //! What `Arc` of the standard library frees is ordered after every use by those who held it before,
-//! by means that the engine does not see. Frees inside its destructor are found by the call stack;
-//! only uses that come after them, or that a thread stands before, are held against them.
+//! by means that the engine does not see. Frees inside its destructor are found by the call stack,
+//! and the freeing of its own block, where the destructor may have left the stack already, by the two
+//! counters at its start, which are zero; only uses that come after such frees, or that a thread
+//! stands before, are held against them.
 
 use unpick_core::clock::knows;
 use unpick_core::event::EventId;
@@ -172,7 +174,7 @@ impl Session {
             let words = unsafe { ((tag as *const u64).read(), (tag as *const u32).add(2).read()) };
             if words.0 == stamp
                 && let Some(conflict) = self.conflict(thread, tag, words.1)
-                && !self.excuse(&conflict)
+                && !self.excuse(&conflict, start)
             {
                 self.refuse(thread, owner, number, conflict);
                 return false;
@@ -215,8 +217,8 @@ impl Session {
     /// Whether a use is not to be held against a free after all.
     #[cold]
     #[inline(never)]
-    fn excuse(&mut self, conflict: &Conflict) -> bool {
-        if !conflict.to_come && self.shared.is_dropping() {
+    fn excuse(&mut self, conflict: &Conflict, start: usize) -> bool {
+        if !conflict.to_come && (is_counted(conflict, start) || self.shared.is_dropping()) {
             return true;
         }
         self.is_careful() && self.address(conflict.number).is_some_and(|address| address != conflict.tag)
@@ -292,6 +294,13 @@ impl Session {
         self.worn = true;
         self.misuse(thread, Site(0), Kind::Crash { problem });
     }
+}
+
+/// Whether a block looks like one of the standard library's shared pointers that nobody has any more:
+/// two counters that are zero, and the contents behind them.
+fn is_counted(conflict: &Conflict, start: usize) -> bool {
+    // SAFETY: the block holds a whole tag that begins behind the two words.
+    conflict.tag - start >= 16 && unsafe { (start as *const [usize; 2]).read() == [0, 0] }
 }
 
 /// Tells frees inside the destructor of the standard library's shared pointers.

@@ -10,6 +10,7 @@ mod basics;
 mod errors;
 mod host;
 mod locks;
+mod memory;
 mod outside;
 mod panics;
 mod regressions;

@@ -42,6 +42,8 @@ macro_rules! violations {
     };
 }
 
+pub(crate) use violations;
+
 /// A finding without what changes from one edit of this file to the next: numbers of lines, call
 /// stacks, the token, and addresses.
 pub(crate) fn plain(finding: &Finding) -> Finding {
@@ -136,6 +138,8 @@ fn publish(order: unpick::sync::atomic::Ordering) -> impl Fn() + Send + Sync + '
             assert_eq!(unsafe { (*seen).load(Relaxed) }, 5);
         }
         t.join().unwrap();
+        // SAFETY: the thread has put it there.
+        drop(unsafe { Box::from_raw(slot.load(Relaxed)) });
     }
 }
 
@@ -151,6 +155,8 @@ fn publish_cell(order: unpick::sync::atomic::Ordering) -> impl Fn() + Send + Syn
             assert_eq!(unsafe { (*seen).0.with(|value| *value) }, 5);
         }
         t.join().unwrap();
+        // SAFETY: the thread has put it there.
+        drop(unsafe { Box::from_raw(slot.load(Relaxed)) });
     }
 }
 
