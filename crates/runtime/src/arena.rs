@@ -31,10 +31,10 @@ const ARENA_BYTES: usize = 64 << 20;
 const HALF: usize = ARENA_BYTES / 2;
 /// How many blocks of one arena have notes; later ones are untracked.
 const NOTES: usize = 1 << 20;
-/// What new memory is filled with. As an address it is none.
-pub(crate) const NEW: u8 = 0xa5;
-/// What freed memory is filled with. As an address it is none.
-pub(crate) const FREED: u8 = 0xde;
+/// What new memory is filled with. As an address it is well aligned, and nothing is there.
+pub(crate) const NEW: u8 = 0xa0;
+/// What freed memory is filled with. As an address it is well aligned, and nothing is there.
+pub(crate) const FREED: u8 = 0xd0;
 /// In place of the thread that freed a block.
 const LIVE: u32 = u32::MAX;
 /// How many arenas the process can have at a time; later threads use the system heap.
@@ -454,7 +454,9 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
         }
         // SAFETY: as the caller promises.
         let block = unsafe { self.outside.alloc(layout) };
-        if !arena.is_null() {
+        if !arena.is_null() && !block.is_null() {
+            // SAFETY: the block is the caller's alone, and has this size.
+            unsafe { block.write_bytes(NEW, layout.size()) };
             keep(block as usize, layout, true);
         }
         block

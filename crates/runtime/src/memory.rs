@@ -27,6 +27,9 @@ use crate::ops::{Object, leave_for_good};
 use crate::session::Session;
 use crate::tag::{self, Tag};
 
+/// The stamp of a tag that nothing was written to.
+pub(crate) const UNWRITTEN: u64 = u64::from_ne_bytes([NEW; 8]);
+
 /// A block of the program is freed, of which it says that it has so many bytes.
 #[inline]
 pub(crate) fn free(block: usize, size: usize) {
@@ -267,7 +270,7 @@ impl Session {
         let kind = if let Some((by, index)) = freed {
             let freed = Point { thread: by, index, site: Site(0) };
             Kind::UseAfterFree { access, freed, after: true, block, object: what }
-        } else if object.tag.stamp() == u64::from_ne_bytes([NEW; 8]) {
+        } else if object.tag.stamp() == UNWRITTEN {
             Kind::Uninitialised { access, block, object: what }
         } else {
             return true;

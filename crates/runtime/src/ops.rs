@@ -385,7 +385,8 @@ impl Session {
             }
             return true;
         }
-        if !self.is_on_arenas() && object.tag.stamp() == 0 {
+        // What is wrong with memory that nothing was written to is said when there are arenas.
+        if !self.is_on_arenas() && [0, memory::UNWRITTEN].contains(&object.tag.stamp()) {
             return true;
         }
         let site = crate::site::describe(site);

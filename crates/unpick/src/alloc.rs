@@ -49,7 +49,7 @@ pub use std::alloc::{Layout, LayoutError, alloc, alloc_zeroed, dealloc, handle_a
 /// ```
 /// use unpick::alloc::Track;
 ///
-/// let verdict = unpick::Check::new().run(|| std::mem::forget(Track::new(1)));
+/// let verdict = unpick::Check::new().run(|| std::mem::forget(std::hint::black_box(Track::new(1))));
 /// assert_eq!(verdict.unwrap().violation().unwrap().title, "leak");
 /// ```
 pub struct Track<T> {

@@ -108,7 +108,7 @@ impl Check {
     /// [`outside`].
     ///
     /// ```
-    /// let forget = || std::mem::forget(Box::new(1));
+    /// let forget = || std::mem::forget(std::hint::black_box(Box::new(1)));
     /// let verdict = unpick::Check::new().run(forget).unwrap();
     /// assert_eq!(verdict.violation().unwrap().title, "leak");
     /// assert!(unpick::Check::new().leaks(false).run(forget).unwrap().holds());
@@ -232,8 +232,7 @@ pub(crate) fn end_process(finding: &Finding) -> ! {
     let options = TextOptions { width: width(), ..TextOptions::default() };
     let report = unpick_report::text(finding, &options);
     let text = format!(
-        "\nunpick found a violation\n\n{report}\na destructor that panics during a panic ends a Rust process, \
-         so this one ends here\n"
+        "\nunpick found a violation\n\n{report}\nsuch a panic ends a Rust process, so this one ends here\n"
     );
     // Nothing can be done about a closed standard error.
     let _ = std::io::stderr().write_all(text.as_bytes());

@@ -1,9 +1,10 @@
 //! Memory errors of ordinary code: `Box::into_raw`, `Box::from_raw`, `alloc`, `dealloc`, `Arc`.
 
+use std::hint::black_box;
 use std::sync::Arc;
 
 use unpick::Check;
-use unpick::alloc::{Layout, Track, alloc, alloc_zeroed, dealloc, realloc};
+use unpick::alloc::{Layout, Track, alloc_zeroed, dealloc, realloc};
 use unpick::cell::UnsafeCell;
 use unpick::sync::Mutex;
 use unpick::sync::atomic::Ordering::*;
@@ -28,7 +29,8 @@ impl<T> Clone for Shared<T> {
 
 impl<T> Shared<T> {
     fn new(value: T) -> Shared<T> {
-        Shared(Box::into_raw(Box::new(value)))
+        // The compiler leaves out allocations that it understands.
+        Shared(black_box(Box::into_raw(Box::new(value))))
     }
 
     fn get<'a>(&self) -> &'a T {
@@ -119,6 +121,11 @@ fn take_and_free(swap: bool) -> impl Fn() + Send + Sync + 'static {
         take(&slot);
         t.join().unwrap();
     }
+}
+
+/// Allocates a block in a way that the compiler cannot leave out.
+fn alloc(layout: Layout) -> *mut u8 {
+    black_box(unsafe { unpick::alloc::alloc(layout) })
 }
 
 fn layout(size: usize) -> Layout {
@@ -321,9 +328,9 @@ violations! {
 
     leak_of_several: "leak",
         || {
-            std::mem::forget(Track::new(()));
-            thread::spawn(|| Box::leak(Box::new([1; 4]))[2]).join().unwrap();
-            std::mem::forget(vec![1, 2, 3]);
+            std::mem::forget(black_box(Track::new(())));
+            thread::spawn(|| black_box(Box::leak(Box::new([1; 4])))[2]).join().unwrap();
+            std::mem::forget(black_box(vec![1, 2, 3]));
         },
         || {
             let track = Track::new(());
@@ -336,7 +343,7 @@ violations! {
             let inner = outer.get().clone();
             outer.clone().free();
             let lost = unsafe { std::ptr::read_volatile(outer.0) };
-            std::hint::black_box(unsafe { std::ptr::read_volatile(lost.0) });
+            black_box(unsafe { std::ptr::read_volatile(lost.0) });
             inner.free();
         },
         || {
@@ -349,14 +356,15 @@ violations! {
 
     crash_on_null: "crash",
         || {
-            let slot = Arc::new(AtomicPtr::new(std::ptr::null_mut::<usize>()));
+            let slot = Arc::new(AtomicPtr::new(std::ptr::without_provenance_mut::<usize>(64)));
             let theirs = slot.clone();
             let t = thread::spawn(move || theirs.store(Box::into_raw(Box::new(4)), Release));
-            std::hint::black_box(unsafe { std::ptr::read_volatile(slot.load(Acquire)) });
+            black_box(unsafe { std::ptr::read_volatile(slot.load(Acquire)) });
             t.join().unwrap();
+            drop(unsafe { Box::from_raw(slot.load(Acquire)) });
         },
         || {
-            let slot = Arc::new(AtomicPtr::new(std::ptr::null_mut::<usize>()));
+            let slot = Arc::new(AtomicPtr::new(std::ptr::without_provenance_mut::<usize>(64)));
             let theirs = slot.clone();
             let t = thread::spawn(move || theirs.store(Box::into_raw(Box::new(4)), Release));
             t.join().unwrap();
@@ -452,8 +460,8 @@ fn what_static_memory_leads_to_is_no_leak() {
 #[test]
 fn what_is_allocated_outside_is_no_leak() {
     holds(|| {
-        unpick::outside(|| std::mem::forget(Box::new(5)));
-        let inside = Box::new(6);
+        unpick::outside(|| std::mem::forget(black_box(Box::new(5))));
+        let inside = black_box(Box::new(6));
         unpick::outside(move || drop(inside));
     });
 }
@@ -461,7 +469,7 @@ fn what_is_allocated_outside_is_no_leak() {
 #[test]
 fn a_blocked_execution_does_not_leak() {
     let (_, blocked) = holds(|| {
-        let _value = Box::new(5);
+        let _value = black_box(Box::new(5));
         unpick::assume(unpick::choose(2) == 0);
     });
     assert_eq!(blocked, 1);
@@ -469,15 +477,15 @@ fn a_blocked_execution_does_not_leak() {
 
 #[test]
 fn leaks_can_be_allowed() {
-    let verdict = Check::new().leaks(false).run(|| std::mem::forget(Box::new(5))).unwrap();
+    let verdict = Check::new().leaks(false).run(|| std::mem::forget(black_box(Box::new(5)))).unwrap();
     assert!(verdict.holds());
 }
 
 #[test]
 fn results_and_panics_of_threads_are_no_leaks() {
     holds(|| {
-        thread::spawn(|| vec![1, 2, 3]);
-        let handle = thread::spawn(|| vec![1, 2, 3]);
+        thread::spawn(|| black_box(vec![1, 2, 3]));
+        let handle = thread::spawn(|| black_box(vec![1, 2, 3]));
         while !handle.is_finished() {}
         drop(handle);
         assert!(thread::spawn(|| panic!("{}", String::from("as planned"))).join().is_err());
