@@ -170,7 +170,8 @@ impl Arena {
     }
 
     fn in_region(region: usize, slot: usize) -> Arena {
-        let first = slot * 29 % 64 * 64;
+        // Not at the very beginning: the address of the first arena is kept in a static.
+        let first = 64 + slot * 29 % 64 * 64;
         Arena {
             base: region + slot * ARENA_BYTES,
             used: first,
@@ -493,7 +494,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
                 unsafe { self.outside.dealloc(block, layout) }
             }
         } else if is_tracked(block as usize) {
-            crate::memory::free(block as usize, layout.size());
+            crate::memory::free(block as usize);
         }
     }
 

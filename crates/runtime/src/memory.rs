@@ -30,9 +30,10 @@ use crate::tag::{self, Tag};
 /// The stamp of a tag that nothing was written to.
 pub(crate) const UNWRITTEN: u64 = u64::from_ne_bytes([NEW; 8]);
 
-/// A block of the program is freed, of which it says that it has so many bytes.
+/// A block of the program is freed. Its size is taken from the notes: compilers put `free(p)` for
+/// `free(realloc(p, size))`, with the size of the new block.
 #[inline]
-pub(crate) fn free(block: usize, size: usize) {
+pub(crate) fn free(block: usize) {
     // Engine code runs with the arena put aside; what it frees is not the program's.
     if !arena::is_active() && !current::is_outside() {
         return;
@@ -41,7 +42,7 @@ pub(crate) fn free(block: usize, size: usize) {
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: the session outlives its fibers; no other reference to it is in use while a fiber
     // runs, and this one ends before the fiber is left.
-    if !unsafe { (*session).free(thread, block, size) } {
+    if !unsafe { (*session).free(thread, block) } {
         leave_for_good(session, thread);
     }
     arena::enter(arena);
@@ -97,7 +98,7 @@ impl Session {
 
     /// Frees a block; `false` when the thread must stop.
     #[inline]
-    fn free(&mut self, thread: ThreadId, address: usize, size: usize) -> bool {
+    fn free(&mut self, thread: ThreadId, address: usize) -> bool {
         // Memory of another check, or of an earlier execution, that the standard library kept.
         let Some(owner) = self.owner(thread, address) else { return true };
         let Some(arena) = &self.arenas[owner.index()] else { return true };
@@ -105,9 +106,10 @@ impl Session {
             return !arena.uses(address) || self.bad_free(thread, owner, None);
         };
         let note = arena.notes()[number];
-        if within != 0 || note.size as usize != size || note.freed().is_some() {
-            return self.bad_free(thread, owner, Some((number, within, size)));
+        if within != 0 || note.freed().is_some() {
+            return self.bad_free(thread, owner, Some((number, within)));
         }
+        let size = note.size as usize;
         if self.execution.is_fresh(thread) && !self.may_free(thread, owner, number, address, size) {
             return false;
         }
@@ -124,18 +126,14 @@ impl Session {
     /// Says what is wrong with a free.
     #[cold]
     #[inline(never)]
-    fn bad_free(&mut self, thread: ThreadId, owner: ThreadId, at: Option<(usize, usize, usize)>) -> bool {
+    fn bad_free(&mut self, thread: ThreadId, owner: ThreadId, at: Option<(usize, usize)>) -> bool {
         let block = at.and_then(|(number, ..)| self.block(owner, number));
         let freed = at.and_then(|(number, ..)| self.arenas[owner.index()].as_ref()?.notes()[number].freed());
         let kind = match (at, block, freed) {
-            (Some((_, 0, _)), Some(block), Some((by, index))) => {
+            (Some((_, 0)), Some(block), Some((by, index))) => {
                 Kind::DoubleFree { first: Point { thread: by, index, site: Site(0) }, block }
             }
-            (Some((_, 0, size)), Some(block), None) => Kind::InvalidFree {
-                problem: format!("a block of {} bytes is freed as one of {size} bytes", block.size),
-                block: Some(block),
-            },
-            (Some((_, within, _)), Some(block), _) => Kind::InvalidFree {
+            (Some((_, within)), Some(block), _) => Kind::InvalidFree {
                 problem: format!(
                     "an address is freed that is {within} bytes into a block of {} bytes",
                     block.size

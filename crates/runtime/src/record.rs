@@ -151,10 +151,11 @@ fn trim(frames: &mut Frames) {
 }
 
 /// Parts of the names of functions that user code calls into.
-const BELOW: [&str; 11] = [
+const BELOW: [&str; 12] = [
     "backtrace::",
     "__rust_end_short_backtrace",
     "unpick_runtime::",
+    "unpick::alloc::",
     "unpick::sync::",
     "unpick::cell::",
     "unpick::thread::",

@@ -6,7 +6,7 @@
 //!
 //! - an object of unpick (an atomic, a lock, a cell) is used after its memory was freed, or its
 //!   memory is freed by a thread that a use by another thread does not happen before;
-//! - a block is freed twice, or with another size, or what is freed is not the start of a block;
+//! - a block is freed twice, or what is freed is not the start of a block;
 //! - an object is used in memory that nothing was written to;
 //! - a block is left behind at the end, unless something in static memory leads to it, or
 //!   [`Check::leaks`](crate::Check::leaks) is off.

@@ -31,6 +31,8 @@
 //! - A loop that only reads and comes back to the same state is a loop that waits. It needs no
 //!   annotation. A loop with a counter runs until it ends, or is cut at a limit that the verdict
 //!   names.
+//! - Memory errors are violations: use after free, double free, objects in memory that nothing was
+//!   written to, leaks, and crashes. [`alloc`] says what is seen of them.
 //! - Memory that a checked thread allocates is not used again within an execution, and belongs to
 //!   the next execution after it. What is to be kept is allocated inside [`outside`].
 

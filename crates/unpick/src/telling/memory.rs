@@ -1,5 +1,7 @@
 //! Memory errors in words: where the block was allocated, freed and used.
 
+use std::path::Path;
+
 use unpick_core::trace::{Action, Object, Place, Stack};
 use unpick_core::violation::{Access, Block, Kind, Point};
 use unpick_runtime::record::{Calls, Recorder};
@@ -171,9 +173,16 @@ impl Told<'_> {
     }
 }
 
-/// The innermost place of the program in a call stack.
+/// The innermost place of the program in a call stack, as the compiler spells it: from the folder of
+/// the workspace.
 fn place_of(calls: &Calls) -> Option<Place> {
-    calls.frames_of_program().into_iter().find_map(|(_, place)| place)
+    let mut place = calls.frames_of_program().into_iter().find_map(|(_, place)| place)?;
+    let here = std::env::current_dir().ok()?;
+    let folders = here.ancestors().filter(|folder| folder.join("Cargo.toml").is_file());
+    if let Some(Ok(inner)) = folders.last().map(|folder| Path::new(&place.file).strip_prefix(folder)) {
+        place.file = inner.display().to_string();
+    }
+    Some(place)
 }
 
 fn told_place(place: Option<&Place>) -> String {
