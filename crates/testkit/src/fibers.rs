@@ -98,7 +98,7 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     let witness = Arc::new(Mutex::new(Witness::default()));
     let theirs = Arc::clone(&witness);
     let task = Task {
-        limits: Limits { stack_size: config.stack_size, max_rounds: config.max_rounds },
+        limits: Limits { stack_size: config.stack_size, max_rounds: config.max_rounds, leaks: false },
         budget: Budget { executions: None, time: None, hang: HANG },
         fresh: Box::new(move || registry::execution(&config).expect("a known memory model")),
         program: closure(program),

@@ -436,10 +436,26 @@ fn shift(action: &mut Action, at: usize) {
             if let Source::Step(step) = &mut seen.source {
                 bump(step);
             }
+            if let Some(why) = &mut seen.why {
+                *why = renumbered(why, at);
+            }
         }
         Action::Write { before: Some(step), .. } => bump(step),
         _ => {}
     }
+}
+
+/// Makes room for a step at `at` in a text that names steps by their numbers, as in `#3`.
+fn renumbered(text: &str, at: usize) -> String {
+    let mut parts = text.split('#');
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let digits = part.chars().take_while(char::is_ascii_digit).count();
+        let (number, rest) = part.split_at(digits);
+        let moved = number.parse::<usize>().map(|number| number + usize::from(number > at));
+        out += &moved.map_or_else(|_| format!("#{part}"), |number| format!("#{number}{rest}"));
+    }
+    out
 }
 
 /// Numbers the names that several objects have.

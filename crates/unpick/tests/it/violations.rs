@@ -62,10 +62,13 @@ pub(crate) fn plain(finding: &Finding) -> Finding {
         unplaced(&mut step.place);
         match &mut step.action {
             Action::Waits { reason: text } | Action::Panic { message: text } => *text = without_numbers(text),
-            Action::Write { object, value, .. } | Action::Update { object, value, .. }
+            Action::Write { object, value, .. } if finding.trace.objects[*object].kind == "AtomicPtr" => {
+                *value = 0x1000;
+            }
+            Action::Update { object, value, seen, .. }
                 if finding.trace.objects[*object].kind == "AtomicPtr" =>
             {
-                *value = 0x1000;
+                (*value, seen.value) = (0x1000, 0x1000);
             }
             Action::Read { object, seen, .. } if finding.trace.objects[*object].kind == "AtomicPtr" => {
                 seen.value = 0x1000;
