@@ -260,17 +260,22 @@ impl Arena {
     /// A hash of all bytes in use.
     pub(crate) fn fingerprint(&self, seed: u64) -> u64 {
         let parts = [(self.first, self.used), (HALF + self.first, self.used_untracked)];
-        parts.into_iter().fold(seed, |seed, (from, to)| {
+        let used = parts.into_iter().filter(|(from, to)| from < to);
+        used.fold(seed, |seed, (from, to)| {
             // SAFETY: the bytes in use are mapped, and no thread runs meanwhile.
             let bytes = unsafe { std::slice::from_raw_parts((self.base + from) as *const u8, to - from) };
             crate::spin::hash(bytes, seed)
         })
     }
 
+    /// A block; a new one that has notes is filled with its pattern if `fills`.
     #[inline(always)]
-    fn allocate(&mut self, layout: Layout) -> *mut u8 {
+    fn allocate(&mut self, layout: Layout, fills: bool) -> *mut u8 {
+        if self.untracked {
+            return self.allocate_untracked(layout);
+        }
         let (start, end) = self.place(self.used, layout);
-        if self.untracked || end > self.limit || self.noted == NOTES {
+        if end > self.limit || self.noted == NOTES {
             return self.allocate_untracked(layout);
         }
         self.used = end;
@@ -283,10 +288,16 @@ impl Arena {
         }
         self.noted += 1;
         self.live += 1;
-        (self.base + start) as *mut u8
+        let block = (self.base + start) as *mut u8;
+        if fills {
+            // SAFETY: the block is nobody's yet, nor is what comes after it; the other half begins
+            // with unused memory.
+            unsafe { fill_ahead(block, layout.size()) };
+        }
+        block
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn allocate_untracked(&mut self, layout: Layout) -> *mut u8 {
         let (start, end) = self.place(self.used_untracked, layout);
         if end > ARENA_BYTES {
@@ -303,6 +314,20 @@ impl Arena {
         // Alignments are powers of two; `next_multiple_of` would divide.
         let start = ((self.base + used + align - 1) & !(align - 1)) - self.base;
         (start, start + layout.size().max(1))
+    }
+}
+
+/// Fills a new block, the last one, and some unused memory behind it.
+#[inline(always)]
+unsafe fn fill_ahead(block: *mut u8, size: usize) {
+    let mut filled = 0;
+    loop {
+        // SAFETY: as the caller promises.
+        unsafe { block.add(filled).cast::<[u8; 64]>().write([NEW; 64]) };
+        filled += 64;
+        if filled >= size {
+            return;
+        }
     }
 }
 
@@ -444,13 +469,10 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
         let arena = ACTIVE.get();
         if !arena.is_null() {
             // SAFETY: `enter` is given arenas that outlive their use, by the one OS thread that
-            // uses them; a block that is not null is the caller's alone.
-            unsafe {
-                let block = (*arena).allocate(layout);
-                if !block.is_null() {
-                    fill(block, layout.size(), NEW);
-                    return block;
-                }
+            // uses them.
+            let block = unsafe { (*arena).allocate(layout, true) };
+            if !block.is_null() {
+                return block;
             }
         }
         // SAFETY: as the caller promises.
@@ -469,7 +491,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
         if !arena.is_null() {
             // SAFETY: as in `alloc`.
             unsafe {
-                let block = (*arena).allocate(layout);
+                let block = (*arena).allocate(layout, false);
                 if !block.is_null() {
                     block.write_bytes(0, layout.size());
                     return block;

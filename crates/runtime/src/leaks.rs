@@ -23,8 +23,11 @@ impl Session {
     /// The leak that a complete execution shows, if it shows one.
     #[inline]
     pub(crate) fn leak(&self) -> Option<Violation> {
+        if !self.limits.leaks || !self.is_on_arenas() {
+            return None;
+        }
         let any = self.arenas.iter().flatten().any(|arena| arena.live > 0);
-        (any && self.limits.leaks && self.is_on_arenas()).then(|| self.find_leak()).flatten()
+        any.then(|| self.find_leak()).flatten()
     }
 
     #[cold]
