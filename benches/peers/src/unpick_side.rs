@@ -37,7 +37,8 @@ fn main() -> ExitCode {
         }
     };
     let program = side::program(test.name).expect("every test has a body");
-    let mut check = unpick::Check::new();
+    // Nodes are never freed.
+    let mut check = unpick::Check::new().leaks(false);
     if let Some(seconds) = limits.seconds {
         check = check.time_limit(Duration::from_secs_f64(seconds));
     }

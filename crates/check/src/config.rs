@@ -47,6 +47,8 @@ pub struct Config {
     pub max_rounds: usize,
     /// How long a thread may do nothing visible.
     pub hang_limit: Duration,
+    /// Whether memory that is left behind at the end of an execution is a violation.
+    pub leaks: bool,
     /// What `check` does when the verdict is inconclusive.
     pub on_inconclusive: OnInconclusive,
     /// After how many different violations to stop.
@@ -71,6 +73,7 @@ impl Default for Config {
             spurious_wakeups: false,
             max_rounds: 100,
             hang_limit: Duration::from_secs(20),
+            leaks: true,
             on_inconclusive: OnInconclusive::Fail,
             keep_going: 1,
             detached: Detached::MustEnd,
@@ -81,7 +84,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 14] = [
+pub const VARIABLES: [(&str, &str); 15] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_MAX_EVENTS", "events of one execution at most"),
     ("UNPICK_MAX_EXECUTIONS", "executions at most"),
@@ -91,6 +94,7 @@ pub const VARIABLES: [(&str, &str); 14] = [
     ("UNPICK_SPURIOUS_WAKEUPS", "1: threads that wait or are parked may wake up without a reason"),
     ("UNPICK_MAX_ROUNDS", "rounds of a loop that reads the same values before it is cut"),
     ("UNPICK_HANG", "how long a thread may do nothing visible, such as 20s"),
+    ("UNPICK_LEAKS", "off: memory that is left behind is no violation"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
     ("UNPICK_KEEP_GOING", "violations that differ to look for before stopping; 1 unless set"),
     ("UNPICK_DETACHED", "threads that nobody joins: must-end, abandoned"),
@@ -120,8 +124,8 @@ impl Config {
         let switch = |name: &str| -> Result<Option<bool>, Error> {
             match variable(name).as_deref() {
                 None | Some("") => Ok(None),
-                Some("1" | "true" | "yes") => Ok(Some(true)),
-                Some("0" | "false" | "no") => Ok(Some(false)),
+                Some("1" | "true" | "yes" | "on") => Ok(Some(true)),
+                Some("0" | "false" | "no" | "off") => Ok(Some(false)),
                 Some(other) => Err(wrong(name, format!("`{other}` is neither 1 nor 0"))),
             }
         };
@@ -151,6 +155,9 @@ impl Config {
         }
         if let Some(limit) = time("UNPICK_HANG")? {
             self.hang_limit = limit;
+        }
+        if let Some(on) = switch("UNPICK_LEAKS")? {
+            self.leaks = on;
         }
         self.on_inconclusive = match variable("UNPICK_INCONCLUSIVE").as_deref() {
             None => self.on_inconclusive,
@@ -217,6 +224,7 @@ mod tests {
         assert_eq!(read("UNPICK_MAX_EXECUTIONS", "10_000").map(|c| c.max_executions), Ok(Some(10_000)));
         assert_eq!(read("UNPICK_SPURIOUS", "1").map(|c| c.spurious_failures), Ok(true));
         assert_eq!(read("UNPICK_SPURIOUS_WAKEUPS", "1").map(|c| c.spurious_wakeups), Ok(true));
+        assert_eq!(read("UNPICK_LEAKS", "off").map(|c| c.leaks), Ok(false));
     }
 
     #[test]

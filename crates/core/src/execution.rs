@@ -279,6 +279,15 @@ impl Execution {
         (run.pc < run.recorded).then(|| self.graph.event(EventId { thread, index: run.pc }))
     }
 
+    /// The op before which a thread stands that does not run, if it is known.
+    pub fn pending(&self, thread: ThreadId) -> Option<&Op> {
+        let rest = self.rests.get(thread.index())?;
+        let parked = self.ready.reads.contains(thread) || self.ready.others.contains(thread);
+        let held_up = self.blocked.contains(thread)
+            && rest.blocked.is_some_and(|w| matches!(w.wait, Wait::Lock { .. } | Wait::Signal { .. }));
+        rest.pending.as_ref().filter(|_| parked || held_up)
+    }
+
     /// Stops a thread for ever.
     pub fn block(&mut self, thread: ThreadId, waiter: Waiter) {
         self.runnable.remove(thread);

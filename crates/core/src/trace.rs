@@ -135,6 +135,18 @@ pub enum Action {
         /// Whether it writes.
         writes: bool,
     },
+    /// A block of memory was allocated, with which the violation has to do.
+    Allocation {
+        /// Bytes.
+        size: usize,
+    },
+    /// That block was freed.
+    Free,
+    /// The program used an address that it must not use.
+    Crash {
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A panic.
     Panic {
         /// What it said.

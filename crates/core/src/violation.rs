@@ -66,6 +66,19 @@ pub struct Waiter {
     pub wait: Wait,
 }
 
+/// A block of memory that the program allocated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// The thread that allocated it.
+    pub thread: ThreadId,
+    /// How many blocks the thread had allocated before.
+    pub number: usize,
+    /// How many events the thread had had.
+    pub birth: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
 /// The kind of a violation, with what there is to know about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -115,6 +128,54 @@ pub enum Kind {
     },
     /// The program ended the process at once.
     Abort,
+    /// Memory is used that has been freed, or is freed while another thread may still use it.
+    UseAfterFree {
+        /// The use.
+        access: Access,
+        /// Where the memory was freed; its site is unknown.
+        freed: Point,
+        /// Whether the use comes after the freeing; otherwise nothing orders the two.
+        after: bool,
+        /// The memory.
+        block: Block,
+        /// What was used.
+        object: String,
+    },
+    /// An object is used in memory that nothing was written to.
+    Uninitialised {
+        /// The use.
+        access: Access,
+        /// The memory.
+        block: Block,
+        /// What was used.
+        object: String,
+    },
+    /// Memory is freed a second time.
+    DoubleFree {
+        /// Where it was freed first; its site is unknown.
+        first: Point,
+        /// The memory.
+        block: Block,
+    },
+    /// Something is freed that was not allocated like this.
+    InvalidFree {
+        /// What is wrong.
+        problem: String,
+        /// The memory, if it is known.
+        block: Option<Block>,
+    },
+    /// Memory is left behind that nobody can free any more.
+    Leak {
+        /// The first such block.
+        block: Block,
+        /// How many others there are.
+        others: usize,
+    },
+    /// The program used an address that it must not use.
+    Crash {
+        /// The address, and what it looks like.
+        problem: String,
+    },
 }
 
 /// A broken property, with the place where it showed.
@@ -124,6 +185,20 @@ pub struct Violation {
     pub kind: Kind,
     /// Where it showed.
     pub point: Point,
+}
+
+impl Kind {
+    /// The block of memory that it is about, if it is about one.
+    pub fn block(&self) -> Option<Block> {
+        match self {
+            Kind::UseAfterFree { block, .. }
+            | Kind::Uninitialised { block, .. }
+            | Kind::DoubleFree { block, .. }
+            | Kind::Leak { block, .. } => Some(*block),
+            Kind::InvalidFree { block, .. } => *block,
+            _ => None,
+        }
+    }
 }
 
 impl Violation {
@@ -138,6 +213,12 @@ impl Violation {
             Kind::BadUnlock { .. } => "bad unlock",
             Kind::Exit { .. } => "failing exit",
             Kind::Abort => "abort",
+            Kind::UseAfterFree { .. } => "use after free",
+            Kind::Uninitialised { .. } => "use of uninitialised memory",
+            Kind::DoubleFree { .. } => "double free",
+            Kind::InvalidFree { .. } => "invalid free",
+            Kind::Leak { .. } => "leak",
+            Kind::Crash { .. } => "crash",
         }
     }
 }

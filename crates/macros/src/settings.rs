@@ -42,7 +42,7 @@ impl Kind {
 pub(crate) type Setting = (&'static [&'static str], &'static str, Kind);
 
 /// All settings.
-pub(crate) const SETTINGS: [Setting; 14] = [
+pub(crate) const SETTINGS: [Setting; 15] = [
     (&["model"], "UNPICK_MODEL", Kind::Text),
     (&["executions", "max_executions"], "UNPICK_MAX_EXECUTIONS", Kind::Number),
     (&["time", "time_limit"], "UNPICK_TIME", Kind::Time),
@@ -52,6 +52,7 @@ pub(crate) const SETTINGS: [Setting; 14] = [
     (&["spurious", "spurious_failures"], "UNPICK_SPURIOUS", Kind::Switch),
     (&["spurious_wakeups"], "UNPICK_SPURIOUS_WAKEUPS", Kind::Switch),
     (&["hang", "hang_limit"], "UNPICK_HANG", Kind::Time),
+    (&["leaks"], "UNPICK_LEAKS", Kind::Switch),
     (&["inconclusive", "on_inconclusive"], "UNPICK_INCONCLUSIVE", Kind::OneOf(&["fail", "pass"])),
     (&["keep_going"], "UNPICK_KEEP_GOING", Kind::Count),
     (&["detached"], "UNPICK_DETACHED", Kind::OneOf(&["must-end", "abandoned"])),

@@ -32,6 +32,9 @@
 //! | `choice` | `value`, `bound` |
 //! | `label` | `text` |
 //! | `access` | `object`, `writes` |
+//! | `allocation` | `size` in bytes, of the block that the violation is about |
+//! | `free` | of that block |
+//! | `crash` | `problem` |
 //! | `panic` | `message` |
 //! | `waits` | `reason` |
 //! | `unknown` | of a kind that this version has no name for |
@@ -126,6 +129,9 @@ fn action(action: &Action) -> Value {
         Action::Choice { value, bound } => json!({ "type": "choice", "value": value, "bound": bound }),
         Action::Label { text } => json!({ "type": "label", "text": text }),
         Action::Access { object, writes } => json!({ "type": "access", "object": object, "writes": writes }),
+        Action::Allocation { size } => json!({ "type": "allocation", "size": size }),
+        Action::Free => json!({ "type": "free" }),
+        Action::Crash { problem } => json!({ "type": "crash", "problem": problem }),
         Action::Panic { message } => json!({ "type": "panic", "message": message }),
         Action::Waits { reason } => json!({ "type": "waits", "reason": reason }),
         _ => json!({ "type": "unknown" }),

@@ -12,20 +12,37 @@
 //! addresses in each execution, may be used twice, and are leaked when the thread is abandoned. The
 //! state of loops does not include them, and nobody asks whether they were published.
 //!
-//! Each arena also notes after how many events of its thread a block was allocated, which tells
-//! whether another thread may know of the block's contents.
+//! Each arena also notes for every block after how many events of its thread it was allocated, and
+//! who freed it and when: that tells whether another thread may know of the block's contents, and
+//! whether it may use them. New blocks and freed ones are filled with patterns, so that an object
+//! which lives in neither kind of memory is told from one that does by the stamp of its tag alone.
+//!
+//! Blocks of the library's own ([`untracked`]) lie in the upper half of each arena, without notes.
+//!
+//! In the execution that is thrown away, memory comes from the system heap, and what the program
+//! frees is kept: freeing it twice would be the end of the process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use unpick_core::op::ThreadId;
+
 use crate::current;
 
 /// Address space per thread.
 const ARENA_BYTES: usize = 64 << 20;
-/// Address space for the notes of one arena.
+/// Where the half without notes begins.
+const HALF: usize = ARENA_BYTES / 2;
+/// How many blocks of one arena have notes; later ones are untracked.
 const NOTES: usize = 1 << 20;
+/// What new memory is filled with. As an address it is well aligned, and nothing is there.
+pub(crate) const NEW: u8 = 0xa0;
+/// What freed memory is filled with. As an address it is well aligned, and nothing is there.
+pub(crate) const FREED: u8 = 0xd0;
+/// In place of the thread that freed a block.
+const LIVE: u32 = u32::MAX;
 /// How many arenas the process can have at a time; later threads use the system heap.
 const MAX_ARENAS: usize = 1024;
 
@@ -61,6 +78,28 @@ impl Free {
     }
 }
 
+/// What is known of a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Note {
+    /// Where it begins in the arena, in units of 16 bytes.
+    start: u32,
+    /// After how many events of its thread it was allocated.
+    pub(crate) birth: u32,
+    /// Bytes that were asked for.
+    pub(crate) size: u32,
+    /// The thread that freed it, or `LIVE`.
+    freed_by: u32,
+    /// After how many events of that thread.
+    freed_at: u32,
+}
+
+impl Note {
+    /// The thread that freed the block, and after how many events, if one has.
+    pub(crate) fn freed(&self) -> Option<(ThreadId, u32)> {
+        (self.freed_by != LIVE).then_some((ThreadId(self.freed_by), self.freed_at))
+    }
+}
+
 /// The memory of one thread.
 #[derive(Debug)]
 pub(crate) struct Arena {
@@ -69,14 +108,32 @@ pub(crate) struct Arena {
     /// Where blocks begin: not at the same place in every arena, or they would all compete for the
     /// same few lines of the processor's cache.
     first: usize,
-    /// Pairs of an offset in units of 16 bytes and a position.
-    notes: *mut (u32, u32),
+    /// Where they end at the latest.
+    limit: usize,
+    /// How far the upper half is used.
+    used_untracked: usize,
+    /// Whether blocks get no notes now.
+    untracked: bool,
+    notes: *mut Note,
     noted: usize,
+    /// The block at whose allocation the call stack is wanted.
+    pub(crate) wanted: usize,
+    /// Blocks with notes that have not been freed.
+    pub(crate) live: usize,
     /// Events of the thread so far.
     pub(crate) position: u32,
+    /// What is kept although it was freed, if that is so.
+    kept: Option<Kept>,
 }
 
-/// A block's thread and time of birth are known from its address: see [`Arena::birth`].
+/// What a program took from the system heap and gave back, none of which has been freed yet.
+#[derive(Debug, Default)]
+struct Kept {
+    taken: Vec<(usize, Layout)>,
+    given_back: Vec<(usize, Layout)>,
+}
+
+/// A block's thread and time of birth are known from its address: see [`Arena::find`].
 impl Arena {
     /// A free arena, or none when all address space is taken.
     pub(crate) fn take() -> Option<Box<Arena>> {
@@ -84,10 +141,33 @@ impl Arena {
         let mut arena = Box::new(free.take()?);
         drop(free);
         if arena.notes.is_null() {
-            arena.notes = map(0, NOTES * size_of::<(u32, u32)>())? as *mut _;
+            arena.notes = map(0, NOTES * size_of::<Note>())? as *mut Note;
         }
         arena.reset();
         Some(arena)
+    }
+
+    /// An arena without room: the thread uses the system heap, and keeps what it frees.
+    pub(crate) fn keeping() -> Box<Arena> {
+        let mut arena = Arena::in_region(0, 0);
+        (arena.limit, arena.used_untracked, arena.kept) = (0, ARENA_BYTES, Some(Kept::default()));
+        Box::new(arena)
+    }
+
+    /// Frees what was kept: each block once, and only blocks that were taken.
+    pub(crate) fn free_kept(&mut self) {
+        let Some(Kept { mut taken, mut given_back }) = self.kept.take() else { return };
+        let key = |&(block, layout): &(usize, Layout)| (block, layout.size(), layout.align());
+        taken.sort_unstable_by_key(key);
+        given_back.sort_unstable_by_key(key);
+        given_back.dedup();
+        for (block, layout) in given_back {
+            if taken.binary_search_by_key(&key(&(block, layout)), key).is_ok() {
+                // SAFETY: the block was allocated with this layout, and given back by the program,
+                // which has ended.
+                unsafe { std::alloc::dealloc(block as *mut u8, layout) };
+            }
+        }
     }
 
     /// Hands an arena on to later checks.
@@ -97,24 +177,34 @@ impl Arena {
     }
 
     fn in_region(region: usize, slot: usize) -> Arena {
-        let first = slot * 29 % 64 * 64;
-        let base = region + slot * ARENA_BYTES;
-        Arena { base, used: first, first, notes: std::ptr::null_mut(), noted: 0, position: 0 }
+        // Not at the very beginning: the address of the first arena is kept in a static.
+        let first = 64 + slot * 29 % 64 * 64;
+        Arena {
+            base: region + slot * ARENA_BYTES,
+            used: first,
+            first,
+            limit: HALF,
+            used_untracked: HALF + first,
+            untracked: false,
+            notes: std::ptr::null_mut(),
+            noted: 0,
+            wanted: usize::MAX,
+            live: 0,
+            position: 0,
+            kept: None,
+        }
     }
 
     /// Forgets all blocks.
     #[inline(always)]
     pub(crate) fn reset(&mut self) {
         self.used = self.first;
+        self.used_untracked = HALF + self.first;
+        self.untracked = false;
         self.noted = 0;
+        self.wanted = usize::MAX;
+        self.live = 0;
         self.position = 0;
-    }
-
-    /// Makes the arena look full: everything comes from the system heap, but the thread has an arena.
-    #[cold]
-    pub(crate) fn close(&mut self) {
-        self.reset();
-        self.used = ARENA_BYTES;
     }
 
     /// How many bytes are in use.
@@ -128,41 +218,144 @@ impl Arena {
         address.wrapping_sub(self.base) < ARENA_BYTES
     }
 
+    /// The number of the block that the address is in, or was in before it was freed, and where in
+    /// it the address is.
+    #[inline]
+    pub(crate) fn find(&self, address: usize) -> Option<(usize, usize)> {
+        let offset = address - self.base;
+        let unit = (offset / 16) as u32;
+        let number = self.notes().partition_point(|note| note.start <= unit).checked_sub(1)?;
+        let note = &self.notes()[number];
+        let within = offset - note.start as usize * 16;
+        (within < (note.size as usize).max(1)).then_some((number, within))
+    }
+
+    /// Whether the address is in the part with notes that this execution has used.
+    pub(crate) fn uses(&self, address: usize) -> bool {
+        (self.first..self.used).contains(&(address - self.base))
+    }
+
+    /// The notes of all blocks, in the order of their allocation.
+    #[inline(always)]
+    pub(crate) fn notes(&self) -> &[Note] {
+        if self.noted == 0 {
+            return &[];
+        }
+        // SAFETY: the first `noted` entries are initialised and stay mapped while `self` lives.
+        unsafe { std::slice::from_raw_parts(self.notes, self.noted) }
+    }
+
+    /// Where a block begins.
+    pub(crate) fn start(&self, number: usize) -> usize {
+        self.base + self.notes()[number].start as usize * 16
+    }
+
+    /// Notes that a block was freed, and fills it with the pattern for freed memory.
+    #[inline]
+    pub(crate) fn free(&mut self, number: usize, thread: ThreadId, position: u32) {
+        debug_assert!(number < self.noted && self.notes()[number].freed().is_none());
+        // SAFETY: `number` is of an entry that is initialised; the block is within the arena, and
+        // the program has given it back.
+        unsafe {
+            let note = &mut *self.notes.add(number);
+            (note.freed_by, note.freed_at) = (thread.0, position);
+            fill((self.base + note.start as usize * 16) as *mut u8, note.size as usize, FREED);
+        }
+        self.live -= 1;
+    }
+
     /// After how many events of its thread the block with this address was allocated.
     pub(crate) fn birth(&self, address: usize) -> Option<u32> {
-        let unit = ((address - self.base) / 16) as u32;
-        // SAFETY: the first `noted` entries are initialised and stay mapped while `self` lives.
-        let notes = unsafe { std::slice::from_raw_parts(self.notes, self.noted) };
-        let after = notes.partition_point(|&(start, _)| start <= unit);
-        notes.get(after.checked_sub(1)?).map(|&(_, position)| position)
+        self.find(address).map(|(number, _)| self.notes()[number].birth)
     }
 
     /// A hash of all bytes in use.
     pub(crate) fn fingerprint(&self, seed: u64) -> u64 {
-        // SAFETY: the bytes in use are mapped, and no thread runs meanwhile.
-        let bytes = unsafe {
-            std::slice::from_raw_parts((self.base + self.first) as *const u8, self.used - self.first)
-        };
-        crate::spin::hash(bytes, seed)
+        let parts = [(self.first, self.used), (HALF + self.first, self.used_untracked)];
+        let used = parts.into_iter().filter(|(from, to)| from < to);
+        used.fold(seed, |seed, (from, to)| {
+            // SAFETY: the bytes in use are mapped, and no thread runs meanwhile.
+            let bytes = unsafe { std::slice::from_raw_parts((self.base + from) as *const u8, to - from) };
+            crate::spin::hash(bytes, seed)
+        })
+    }
+
+    /// A block; a new one that has notes is filled with its pattern if `fills`.
+    #[inline(always)]
+    fn allocate(&mut self, layout: Layout, fills: bool) -> *mut u8 {
+        if self.untracked {
+            return self.allocate_untracked(layout);
+        }
+        let placed = self.place(self.used, self.limit, layout).filter(|_| self.noted < NOTES);
+        let Some((start, end)) = placed else { return self.allocate_untracked(layout) };
+        self.used = end;
+        let (start_unit, size) = ((start / 16) as u32, layout.size() as u32);
+        let note = Note { start: start_unit, birth: self.position, size, freed_by: LIVE, freed_at: 0 };
+        // SAFETY: `noted` is below the number of entries that were mapped.
+        unsafe { self.notes.add(self.noted).write(note) };
+        if self.noted == self.wanted {
+            crate::memory::record_allocation();
+        }
+        self.noted += 1;
+        self.live += 1;
+        let block = (self.base + start) as *mut u8;
+        if fills {
+            // SAFETY: the block is nobody's yet, nor is what comes after it; the other half begins
+            // with unused memory.
+            unsafe { fill_ahead(block, layout.size()) };
+        }
+        block
     }
 
     #[inline(always)]
-    fn allocate(&mut self, layout: Layout) -> *mut u8 {
+    fn allocate_untracked(&mut self, layout: Layout) -> *mut u8 {
+        let Some((start, end)) = self.place(self.used_untracked, ARENA_BYTES, layout) else {
+            return std::ptr::null_mut();
+        };
+        self.used_untracked = end;
+        (self.base + start) as *mut u8
+    }
+
+    /// Where a block begins and ends that is put after the first `used` bytes, if it fits.
+    #[inline(always)]
+    fn place(&self, used: usize, limit: usize, layout: Layout) -> Option<(usize, usize)> {
         let align = layout.align().max(16);
         // Alignments are powers of two; `next_multiple_of` would divide.
-        let next = (self.base + self.used).wrapping_add(align - 1) & !(align - 1);
+        let next = (self.base + used).wrapping_add(align - 1) & !(align - 1);
         let start = next.wrapping_sub(self.base);
+        let size = layout.size().max(1);
         // Sizes and alignments may be so large that a sum of them wraps around.
-        if start > ARENA_BYTES || layout.size() > ARENA_BYTES - start {
-            return std::ptr::null_mut();
+        (start <= limit && size <= limit - start).then(|| (start, start + size))
+    }
+}
+
+/// Fills a new block, the last one, and some unused memory behind it.
+#[inline(always)]
+unsafe fn fill_ahead(block: *mut u8, size: usize) {
+    let mut filled = 0;
+    loop {
+        // SAFETY: as the caller promises.
+        unsafe { block.add(filled).cast::<[u8; 64]>().write([NEW; 64]) };
+        filled += 64;
+        if filled >= size {
+            return;
         }
-        self.used = start + layout.size();
-        if self.noted < NOTES {
-            // SAFETY: `noted` is below the number of entries that were mapped.
-            unsafe { self.notes.add(self.noted).write(((start / 16) as u32, self.position)) };
-            self.noted += 1;
-        }
-        (self.base + start) as *mut u8
+    }
+}
+
+/// Fills a block. Blocks begin at multiples of 16, and what is left up to the next one is nobody
+/// else's.
+#[inline(always)]
+unsafe fn fill(block: *mut u8, size: usize, byte: u8) {
+    if size > 256 {
+        // SAFETY: as the caller promises.
+        unsafe { block.write_bytes(byte, size) };
+        return;
+    }
+    let pattern = u128::from_ne_bytes([byte; 16]);
+    for part in 0..size.div_ceil(16) {
+        // SAFETY: the block is aligned, and its last part may be filled up.
+        unsafe { block.cast::<u128>().add(part).write(pattern) };
     }
 }
 
@@ -202,6 +395,56 @@ pub(crate) fn is_ours(address: usize) -> bool {
     address.wrapping_sub(REGION.load(Ordering::Relaxed)) < REGION_BYTES.load(Ordering::Relaxed)
 }
 
+/// Whether the block, which belongs to an arena, has notes.
+#[inline(always)]
+pub(crate) fn is_tracked(block: usize) -> bool {
+    (block - REGION.load(Ordering::Relaxed)) & HALF == 0
+}
+
+/// Whether this OS thread runs code of a program under test.
+#[inline(always)]
+pub(crate) fn is_active() -> bool {
+    !ACTIVE.get().is_null()
+}
+
+/// Whether what this OS thread frees is kept.
+#[inline(always)]
+fn keeps() -> bool {
+    let arena = ACTIVE.get();
+    // SAFETY: as in `Allocator::alloc`.
+    !arena.is_null() && unsafe { (*arena).kept.is_some() }
+}
+
+/// Notes a block of the system heap that was taken or given back while such blocks are kept.
+#[cold]
+#[inline(never)]
+fn keep(block: usize, layout: Layout, taken: bool) {
+    let arena = enter(std::ptr::null_mut());
+    // SAFETY: as in `Allocator::alloc`; the vectors grow on the system heap.
+    if let Some(kept) = unsafe { arena.as_mut() }.and_then(|arena| arena.kept.as_mut()) {
+        if taken { &mut kept.taken } else { &mut kept.given_back }.push((block, layout));
+    }
+    enter(arena);
+}
+
+/// Runs a closure whose allocations are the library's own: they are not looked at, neither when they
+/// are used nor when they are freed, and may be left behind.
+#[inline(always)]
+pub fn untracked<R>(f: impl FnOnce() -> R) -> R {
+    let arena = ACTIVE.get();
+    if arena.is_null() {
+        return f();
+    }
+    // SAFETY: as in `Allocator::alloc`; a closure that does not return ends the execution, or is one
+    // that panics, after which the thread's memory is merely looked at less.
+    unsafe {
+        let before = std::mem::replace(&mut (*arena).untracked, true);
+        let result = f();
+        (*arena).untracked = before;
+        result
+    }
+}
+
 /// Makes this OS thread allocate from an arena, or from the system heap; returns what it did
 /// before.
 #[inline(always)]
@@ -211,13 +454,13 @@ pub(crate) fn enter(arena: *mut Arena) -> *mut Arena {
 
 /// A block of the arena that this OS thread allocates from; null if there is none, or it is full.
 #[inline(always)]
-fn from_arena(layout: Layout) -> *mut u8 {
+fn from_arena(layout: Layout, fills: bool) -> *mut u8 {
     let arena = ACTIVE.get();
     if arena.is_null() {
         return std::ptr::null_mut();
     }
     // SAFETY: `enter` is given arenas that outlive their use, by the one OS thread that uses them.
-    let block = unsafe { (*arena).allocate(layout) };
+    let block = unsafe { (*arena).allocate(layout, fills) };
     if block.is_null() {
         current::set_spilled(true);
     }
@@ -251,36 +494,52 @@ impl<A> Allocator<A> {
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let block = from_arena(layout);
+        let block = from_arena(layout, true);
         if !block.is_null() {
             return block;
         }
         // SAFETY: as the caller promises.
-        unsafe { self.outside.alloc(layout) }
+        let block = unsafe { self.outside.alloc(layout) };
+        if is_active() && !block.is_null() {
+            // SAFETY: the block is the caller's alone, and has this size.
+            unsafe { block.write_bytes(NEW, layout.size()) };
+            keep(block as usize, layout, true);
+        }
+        block
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let block = from_arena(layout);
-        if block.is_null() {
-            // SAFETY: as the caller promises.
-            return unsafe { self.outside.alloc_zeroed(layout) };
+        let block = from_arena(layout, false);
+        if !block.is_null() {
+            // SAFETY: a block that is not null has `size` bytes.
+            unsafe { block.write_bytes(0, layout.size()) };
+            return block;
         }
-        // SAFETY: a block that is not null has `size` bytes.
-        unsafe { block.write_bytes(0, layout.size()) };
+        // SAFETY: as the caller promises.
+        let block = unsafe { self.outside.alloc_zeroed(layout) };
+        if is_active() && !block.is_null() {
+            keep(block as usize, layout, true);
+        }
         block
     }
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if !is_ours(block as usize) {
-            // SAFETY: not ours, so it came from `outside`.
-            unsafe { self.outside.dealloc(block, layout) }
+            if keeps() {
+                keep(block as usize, layout, false);
+            } else {
+                // SAFETY: not ours, so it came from `outside`.
+                unsafe { self.outside.dealloc(block, layout) }
+            }
+        } else if is_tracked(block as usize) {
+            crate::memory::free(block as usize);
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !is_ours(block as usize) {
+        if !is_ours(block as usize) && !keeps() {
             // SAFETY: not ours, so it came from `outside`.
             return unsafe { self.outside.realloc(block, layout, size) };
         }
@@ -289,6 +548,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
             let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !new.is_null() {
                 new.copy_from_nonoverlapping(block, layout.size().min(size));
+                self.dealloc(block, layout);
             }
             new
         }
@@ -307,11 +567,11 @@ mod tests {
             let largest = (isize::MAX as usize + 1) - align;
             for size in [largest, largest / 2, ARENA_BYTES + 1] {
                 let Ok(layout) = Layout::from_size_align(size, align) else { continue };
-                assert!(arena.allocate(layout).is_null(), "{layout:?}");
+                assert!(arena.allocate(layout, true).is_null(), "{layout:?}");
             }
         }
         assert_eq!(arena.used, used);
-        let small = arena.allocate(Layout::new::<u64>());
+        let small = arena.allocate(Layout::new::<u64>(), true);
         assert!(arena.contains(small as usize) && is_ours(small as usize));
         assert!(!is_ours(&raw const used as usize) && !is_ours(0));
         arena.give_back();

@@ -12,8 +12,8 @@ use crate::arena::{self, Arena};
 use crate::current::{self, context};
 use crate::session::{Job, Known, Session};
 use crate::spin::{self, Ghost, State};
-use crate::statics;
-use crate::tag::Tag;
+use crate::tag::{self, Tag};
+use crate::{memory, statics};
 use unpick_core::error::Error;
 
 /// What the runtime must know of an object to give it a location or a cell.
@@ -85,6 +85,9 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
         } else if !s.locate(thread, request) {
             leave(session, thread);
             continue;
+        }
+        if stack != 0 {
+            s.note_address(request.op.addr, request.object.tag);
         }
         let op = &request.op;
         let fresh = s.execution.is_fresh(thread);
@@ -280,8 +283,11 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    let Some(number) = s.cell(&object, site) else { leave_for_good(session, thread) };
     let point = Point { thread, index: s.execution.position(thread), site };
+    let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
+        leave_for_good(session, thread)
+    };
+    s.cell_addresses[number as usize] = object.tag as *const Tag as usize;
     s.note(thread, site);
     let (kind, birth) = (s.known_cells[number as usize].kind, s.birth_of_cell(number));
     let view = s.execution.view(thread);
@@ -358,6 +364,10 @@ impl Session {
     fn bind(&mut self, thread: ThreadId, object: &Object<'_>, init: Value, op: &mut Op) -> bool {
         let Some(home) = self.admit(object, op.site) else { return false };
         let address = object.tag as *const Tag as usize;
+        let access = memory::access_of(thread, self.execution.position(thread), op);
+        if arena::is_ours(address) && !self.may_use(object, access) {
+            return false;
+        }
         if let (Home::Static, Some(number)) = (home, self.statics.number(address)) {
             op.addr = Addr(number);
             return true;
@@ -375,19 +385,31 @@ impl Session {
 
     /// The number of a cell in this run; `None` when it may not be used.
     #[inline(always)]
-    fn cell(&mut self, object: &Object<'_>, site: Site) -> Option<u32> {
+    fn cell(&mut self, object: &Object<'_>, access: Access) -> Option<u32> {
         if object.tag.stamp() == self.stamp() || object.tag.stamp() == self.heap_stamp() {
-            return Some(object.tag.number());
+            return tag::cell(object.tag.number());
         }
-        let home = self.admit(object, site)?;
+        let home = self.admit(object, access.point.site)?;
         let address = object.tag as *const Tag as usize;
-        if let Some(number) = self.statics.number(address) {
-            return Some(number);
+        if arena::is_ours(address) && !self.may_use(object, access) {
+            return None;
         }
-        let number = self.cells.add();
+        if let Some(number) = self.statics.number(address) {
+            return tag::cell(number);
+        }
+        let cell = self.cells.add();
         self.known_cells.push(Known::new(object));
-        self.number(object, home, number);
-        Some(number)
+        self.cell_addresses.push(address);
+        self.number(object, home, tag::of_cell(cell));
+        Some(cell)
+    }
+
+    /// Notes where the object of a location is now.
+    fn note_address(&mut self, addr: Addr, tag: &Tag) {
+        if addr.index() >= self.addresses.len() {
+            self.addresses.resize(addr.index() + 1, 0);
+        }
+        self.addresses[addr.index()] = tag as *const Tag as usize;
     }
 
     /// Gives an object its number in this run.
@@ -413,8 +435,9 @@ impl Session {
             }
             return Some(Home::Static);
         }
-        // What an earlier run has used has its stamp.
-        if self.uses_heap() && object.tag.stamp() == 0 {
+        // What an earlier run has used has its stamp. What is wrong with memory that nothing was written
+        // to is said when there are arenas.
+        if self.uses_heap() && [0, memory::UNWRITTEN].contains(&object.tag.stamp()) {
             return Some(Home::Heap);
         }
         let site = crate::site::describe(site);

@@ -3,7 +3,8 @@
 //! The panic hook is process-wide; ours is put before the one that was there, and passes on
 //! everything that does not happen in a thread under test.
 //!
-//! A panic that leaves a destructor while another panic unwinds ends the process, in Rust. The hook
+//! A panic that leaves a destructor while another panic unwinds ends the process, in Rust, and so do
+//! the compiler's own checks of pointers. The hook
 //! ends the execution instead, so that the violation can be told in full; but std's lock on the
 //! hook is held from then on, and the process has to end after the report.
 
@@ -72,6 +73,16 @@ fn is_ours(arena: *mut Arena) -> bool {
     arena.is_null() && !current::is_outside() && unsafe { !(*session).arena(thread).is_null() }
 }
 
+/// How the messages of panics begin after which a process ends: in a destructor during another.
+const FATAL: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
+
+/// How the messages of panics begin after which a process ends: the compiler's own checks of pointers.
+const POINTERS: [&str; 3] = [
+    "null pointer dereference occurred",
+    "misaligned pointer dereference",
+    "unsafe precondition(s) violated",
+];
+
 fn record(info: &PanicHookInfo<'_>) {
     let Some((session, thread)) = current::get() else { return };
     let message = info.payload_as_str().unwrap_or("a value that is no text").to_string();
@@ -80,8 +91,7 @@ fn record(info: &PanicHookInfo<'_>) {
     let session_ref = unsafe { &mut *session };
     let index = session_ref.execution.position(thread);
     let point = Point { thread, index, site: Site(0) };
-    let fatal = message.starts_with("panic in a destructor during cleanup")
-        || message.starts_with("panic in a function that cannot unwind");
+    let fatal = FATAL.iter().chain(&POINTERS).any(|start| message.starts_with(start));
     if !fatal {
         if let Some(recorder) = &mut session_ref.recorder {
             recorder.panicked(thread);
@@ -95,8 +105,15 @@ fn record(info: &PanicHookInfo<'_>) {
         .filter(|panic| panic.point.thread == thread)
         .map(|panic| format!("`{}` at {}", panic.message, panic.place))
         .collect();
-    let place = session_ref.panics.last().map_or(place, |panic| panic.place.clone());
-    let message = format!("a destructor panicked while another panic unwound: {}", causes.join(", then "));
+    let (message, place) = if POINTERS.iter().any(|start| message.starts_with(start)) {
+        if let Some(recorder) = &mut session_ref.recorder {
+            recorder.panicked(thread);
+        }
+        (message, place)
+    } else {
+        let place = session_ref.panics.last().map_or(place, |panic| panic.place.clone());
+        (format!("a destructor panicked while another panic unwound: {}", causes.join(", then ")), place)
+    };
     session_ref.execution.fail(Violation { kind: Kind::Panic { message, place }, point });
     session_ref.fatal = true;
     session_ref.worn = true;

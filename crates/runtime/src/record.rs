@@ -2,7 +2,7 @@
 
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::trace::Place;
-use unpick_core::violation::Point;
+use unpick_core::violation::{Block, Point};
 
 /// A remark of the program.
 #[derive(Clone, Debug)]
@@ -35,18 +35,42 @@ pub struct Recorder {
     pub stacks: Vec<(Point, Calls)>,
     /// The stack of the first panic.
     pub panic: Option<(ThreadId, Calls)>,
+    /// The block whose allocation and freeing are wanted: its thread and number.
+    pub(crate) block: Option<(ThreadId, usize)>,
+    /// The stack of the allocation of that block.
+    pub allocation: Option<Calls>,
+    /// The stack of its first freeing.
+    pub free: Option<(ThreadId, Calls)>,
+    /// The stack at a memory error.
+    pub fault: Option<(ThreadId, Calls)>,
 }
 
 impl Recorder {
-    /// A recorder that keeps the stacks at some points.
-    pub fn new(wanted: Vec<Point>) -> Recorder {
-        Recorder { wanted, ..Recorder::default() }
+    /// A recorder that keeps the stacks at some points, and where a block is allocated and freed.
+    pub fn new(wanted: Vec<Point>, block: Option<Block>) -> Recorder {
+        let block = block.map(|block| (block.thread, block.number));
+        Recorder { wanted, block, ..Recorder::default() }
     }
 
     pub(crate) fn begin(&mut self) {
         self.labels.clear();
         self.stacks.clear();
         self.panic = None;
+        (self.allocation, self.free, self.fault) = (None, None, None);
+    }
+
+    pub(crate) fn allocated(&mut self) {
+        self.allocation = Some(Calls::take());
+    }
+
+    pub(crate) fn freed(&mut self, owner: ThreadId, number: usize, thread: ThreadId) {
+        if self.block == Some((owner, number)) && self.free.is_none() {
+            self.free = Some((thread, Calls::take()));
+        }
+    }
+
+    pub(crate) fn faulted(&mut self, thread: ThreadId) {
+        self.fault = Some((thread, Calls::take()));
     }
 
     pub(crate) fn label(&mut self, thread: ThreadId, index: u32, text: String, site: Site) {
@@ -95,7 +119,23 @@ impl Calls {
         trim(&mut frames);
         frames
     }
+
+    /// The functions of the program in the stack, without those of the standard library that it
+    /// called last.
+    pub fn frames_of_program(&self) -> Frames {
+        let all = self.frames();
+        let is_library = |(name, place): &&(String, Option<Place>)| {
+            name.contains("__rust")
+                || BELOW.iter().any(|part| name.contains(part))
+                || place.as_ref().is_some_and(|place| LIBRARY.iter().any(|part| place.file.contains(part)))
+        };
+        let inner = all.iter().take_while(is_library).count();
+        if inner == all.len() { all } else { all[inner..].to_vec() }
+    }
 }
+
+/// Parts of the paths of the standard library's files.
+const LIBRARY: [&str; 4] = ["/rustc/", "/library/alloc/", "/library/core/", "/library/std/"];
 
 /// Leaves out what is not the program's.
 fn trim(frames: &mut Frames) {
@@ -111,10 +151,11 @@ fn trim(frames: &mut Frames) {
 }
 
 /// Parts of the names of functions that user code calls into.
-const BELOW: [&str; 13] = [
+const BELOW: [&str; 14] = [
     "backtrace::",
     "__rust_end_short_backtrace",
     "unpick_runtime::",
+    "unpick::alloc::",
     "unpick::sync::",
     "unpick::cell::",
     "unpick::thread::",

@@ -20,6 +20,7 @@ use crate::current;
 use crate::facts::Facts;
 use crate::fiber::Fiber;
 use crate::locals::{self, Locals};
+use crate::memory::Shared;
 use crate::ops::Object;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
@@ -48,6 +49,8 @@ pub struct Limits {
     /// Whether an execution is over when the main thread has ended, and threads that are stuck then are
     /// no violation.
     pub abandons: bool,
+    /// Whether memory that is left behind is a violation.
+    pub leaks: bool,
 }
 
 /// A position that no thread reaches.
@@ -140,6 +143,22 @@ pub(crate) struct Session {
     pub(crate) spilled: bool,
     /// Whether a thread has no arena, since there are no more.
     bare: bool,
+    /// Whether the addresses of all objects are noted, run after run.
+    pub(crate) careful: bool,
+    /// Where the objects of locations were last used, where that is noted.
+    pub(crate) addresses: Vec<usize>,
+    /// Where cells were last used.
+    pub(crate) cell_addresses: Vec<usize>,
+    /// A clock, for comparing.
+    pub(crate) view: Vec<u32>,
+    /// Whether what is freed is known not to be used by others.
+    pub(crate) ordered: bool,
+    /// Knows the destructors of shared pointers.
+    pub(crate) shared: Shared,
+    /// The address of the last fault, and the registers then.
+    pub(crate) fault: (usize, [usize; 16]),
+    /// What threads have for memory in the execution that is thrown away.
+    pub(crate) keeping: Option<Box<Arena>>,
     stamp: u64,
     /// The stamp of objects on the system heap, which may outlive the run.
     heap_stamp: u64,
@@ -187,6 +206,14 @@ impl Session {
             model: 0,
             spilled: false,
             bare: false,
+            careful: false,
+            addresses: Vec::new(),
+            cell_addresses: Vec::new(),
+            view: Vec::new(),
+            ordered: false,
+            shared: Shared::default(),
+            fault: (0, [0; 16]),
+            keeping: None,
             stamp: 0,
             heap_stamp: 0,
             runs: 0,
@@ -234,8 +261,8 @@ impl Session {
     #[inline(always)]
     pub(crate) fn arena(&mut self, thread: ThreadId) -> *mut Arena {
         match self.arenas.get_mut(thread.index()) {
-            Some(Some(arena)) => &mut **arena,
-            _ => std::ptr::null_mut(),
+            Some(Some(arena)) if self.on_arenas => &mut **arena,
+            _ => self.keeping.as_mut().map_or(std::ptr::null_mut(), |arena| &mut **arena),
         }
     }
 
@@ -253,7 +280,11 @@ impl Session {
         }
         self.cells.clear();
         self.known_cells.clear();
+        self.cell_addresses.clear();
+        self.addresses.clear();
+        self.arenas.iter_mut().flatten().for_each(|arena| arena.reset());
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
+        self.ordered = false;
         self.panics.clear();
         self.data.fill(std::ptr::null());
         self.locals.clear();
@@ -261,13 +292,28 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
+        self.want_block();
+    }
+
+    /// Tells the memory of threads which allocation the recorder wants.
+    fn want_block(&mut self) {
+        if let Some((thread, number)) = self.recorder.as_ref().and_then(|recorder| recorder.block)
+            && let Some(Some(arena)) = self.arenas.get_mut(thread.index())
+        {
+            arena.wanted = number;
+        }
+    }
+
+    /// Whether the addresses of all objects are noted in this run.
+    pub(crate) fn is_careful(&self) -> bool {
+        self.careful || self.recorder.is_some()
     }
 
     /// Chooses the path that the ops of a thread take: loops are watched from where on nothing that is
     /// recorded changes anything.
     #[inline(always)]
     fn choose_path(&mut self, thread: ThreadId) {
-        let mut watched = self.recorder.is_some();
+        let mut watched = self.is_careful();
         self.watch_from = NEVER;
         if self.spins.any_suspects() && !watched {
             self.watch_from = self.spins.idle_from(self.execution.graph(), thread);
@@ -289,11 +335,13 @@ impl Session {
             self.arenas.push(arena);
             self.jobs.push(None);
         }
+        self.want_block();
         Ok(())
     }
 
     fn end(&mut self) -> Outcome {
         let outcome = self.execution.end();
+        let leak = if matches!(outcome, Outcome::Complete) { self.leak() } else { None };
         if !matches!(outcome, Outcome::Complete) {
             self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
             self.jobs.iter_mut().for_each(|job| std::mem::forget(job.take()));
@@ -304,7 +352,10 @@ impl Session {
         }
         self.statics.restore();
         self.worn |= std::thread::panicking();
-        self.judge(outcome)
+        match (self.judge(outcome), leak) {
+            (Outcome::Complete, Some(leak)) => Outcome::Violated(Box::new(leak)),
+            (outcome, _) => outcome,
+        }
     }
 
     /// Turns an outcome into the violation that it shows, if it shows one.
@@ -426,12 +477,9 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
     // SAFETY: the fiber exists, and only this OS thread touches the session.
     unsafe {
         let fiber = &mut (&mut (*session).fibers)[thread.index()];
-        let starts = !std::mem::replace(&mut fiber.busy, true);
+        fiber.busy = true;
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
-        if starts && !arena.is_null() {
-            if (*session).on_arenas { (*arena).reset() } else { (*arena).close() }
-        }
         (*session).pulse.beat(thread);
         (*session).choose_path(thread);
         current::set(session, Some(thread));

@@ -1,10 +1,14 @@
-//! Stack overflow of a thread under test: a message and an end, instead of a bare signal.
+//! Faults of threads under test: stack overflows, and addresses that must not be used.
 //!
-//! Fiber stacks end in a guard page. The handler looks whether a fault hit one, says so with the
-//! means that a signal handler has, and ends the process; all other faults go to the handler that
-//! was there before.
+//! Fiber stacks end in a guard page. If a fault hit one, the handler says so with the means that a
+//! signal handler has, and ends the process. Any other fault in the code of a program under test is
+//! a violation: the handler makes the fiber go on in a function that records it and leaves the
+//! fiber for good, as if the faulting instruction had called that function. All other faults go to
+//! the handler that was there before.
 //!
-//! The message has a token if the program was running, and not the engine, whose data may be in
+//! Locks of the standard library that the thread held, of standard output for example, stay taken.
+//!
+//! The message of an overflow has a token if the program was running, and not the engine, whose data may be in
 //! disorder. The handler has a stack of its own with room for that. What it allocates comes from the
 //! thread's arena, where nothing is needed any more, and never from a heap that the fault may have
 //! left locked. Should it hang all the same, an alarm ends the process.
@@ -18,6 +22,7 @@ use unpick_core::event::EventId;
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::schedule::{Schedule, linearise};
 
+use crate::ops::leave_for_good;
 use crate::session::Session;
 use crate::{arena, current, site};
 
@@ -95,9 +100,13 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
     let session = SESSION.get();
     if !session.is_null() {
         // SAFETY: the worker that set the pointer owns the session and is the one that faulted.
-        let session = unsafe { &*session };
-        if let Some(thread) = session.fibers.iter().position(|fiber| fiber.guards(address)) {
-            overflow(session, ThreadId(thread as u32));
+        let at_rest = unsafe { &*session };
+        if let Some(thread) = at_rest.fibers.iter().position(|fiber| fiber.guards(address)) {
+            overflow(at_rest, ThreadId(thread as u32));
+        }
+        // SAFETY: the kernel passes a valid context.
+        if arena::is_active() && unsafe { redirect(session.cast_mut(), address, context) } {
+            return;
         }
     }
     let index = SIGNALS.iter().position(|&known| known == signal).unwrap_or(0);
@@ -116,6 +125,72 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
             call(signal);
         }
     }
+}
+
+/// Makes the thread that has faulted go on in [`landing`]; `false` if it was not on its fiber.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+unsafe fn redirect(session: *mut Session, address: usize, context: *mut libc::c_void) -> bool {
+    // SAFETY: as the caller promises; the interrupted code is the program's, so nobody else is
+    // using the session.
+    unsafe {
+        let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+        let stack = registers[libc::REG_RSP as usize] as usize;
+        let Some((current, thread)) = current::get() else { return false };
+        let fibers = &(*session).fibers;
+        if current != session || !fibers.get(thread.index()).is_some_and(|fiber| fiber.contains(stack)) {
+            return false;
+        }
+        let mut seen = [0; 16];
+        for (seen, register) in seen.iter_mut().zip(registers.iter()) {
+            *seen = *register as usize;
+        }
+        (*session).fault = (address, seen);
+        let stack = stack - size_of::<usize>();
+        *(stack as *mut usize) = registers[libc::REG_RIP as usize] as usize;
+        registers[libc::REG_RSP as usize] = stack as i64;
+        registers[libc::REG_RIP as usize] = landing as *const () as i64;
+    }
+    true
+}
+
+/// Other machines: the fault is not ours to handle.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+unsafe fn redirect(_: *mut Session, _: usize, _: *mut libc::c_void) -> bool {
+    false
+}
+
+/// Where a thread goes on that has faulted, with any alignment of its stack.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[unsafe(naked)]
+unsafe extern "C" fn landing() -> ! {
+    core::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "and rsp, -16",
+        "cld",
+        "call {crashed}",
+        "ud2",
+        ".cfi_endproc",
+        crashed = sym crashed,
+    )
+}
+
+/// Records the fault of the running thread, and leaves it for good.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+extern "C" fn crashed() -> ! {
+    let (session, thread) = current::context();
+    arena::enter(std::ptr::null_mut());
+    // SAFETY: the session outlives its fibers, and no reference to it is in use while the code of
+    // the program runs, which is where the fault was.
+    unsafe {
+        let (address, registers) = (*session).fault;
+        (*session).crashed(thread, address, &registers);
+    }
+    leave_for_good(session, thread)
 }
 
 /// Standard error, as a signal handler may use it.
@@ -138,7 +213,10 @@ fn overflow(session: &Session, thread: ThreadId) -> ! {
     current::set(std::ptr::null_mut(), None);
     // Nothing can be done about a closed standard error.
     let _ = tell(session, thread, orderly);
-    if orderly && session.has_allocator {
+    // In the execution that is thrown away the program does not run on its own arena.
+    let own = session.arenas.get(thread.index()).and_then(Option::as_ref);
+    if let (true, Some(own)) = (orderly && session.has_allocator, own) {
+        let arena = (&raw const **own).cast_mut();
         extern "C" fn give_up(_: libc::c_int) {
             // SAFETY: ends the process without running anything.
             unsafe { libc::_exit(2) }

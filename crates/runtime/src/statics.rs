@@ -22,6 +22,11 @@ impl Statics {
         self.numbers.iter().find(|(known, _)| *known == address).map(|&(_, number)| number)
     }
 
+    /// The numbers of all objects in this run.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.numbers.iter().map(|&(_, number)| number)
+    }
+
     /// Gives an object its number in this run.
     pub(crate) fn set_number(&mut self, address: usize, number: u32) {
         self.numbers.push((address, number));
@@ -63,30 +68,47 @@ impl Statics {
 /// Whether the address is in the static memory of the program or of a library.
 pub(crate) fn is_static(address: usize) -> bool {
     static SEGMENTS: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
-    SEGMENTS.get_or_init(segments).iter().any(|&(start, end)| (start..end).contains(&address))
+    SEGMENTS.get_or_init(|| segments(0)).iter().any(|&(start, end)| (start..end).contains(&address))
 }
 
-/// The loaded segments of all objects.
-fn segments() -> Vec<(usize, usize)> {
+/// The memory that is written to of all loaded objects: their static memory, and what they have for
+/// the calling OS thread.
+pub(crate) fn writable() -> Vec<(usize, usize)> {
+    segments(libc::PF_W)
+}
+
+/// The loaded segments of all objects that have these flags. If flags are asked for, the segments
+/// that belong to the calling OS thread are among them.
+fn segments(flags: u32) -> Vec<(usize, usize)> {
+    struct Search {
+        flags: u32,
+        found: Vec<(usize, usize)>,
+    }
     unsafe extern "C" fn visit(
         info: *mut libc::dl_phdr_info,
         _: libc::size_t,
-        found: *mut libc::c_void,
+        search: *mut libc::c_void,
     ) -> libc::c_int {
-        // SAFETY: the loader passes a valid record, and we passed the vector.
-        let (info, found) = unsafe { (&*info, &mut *(found as *mut Vec<(usize, usize)>)) };
+        // SAFETY: the loader passes a valid record, and we passed the search.
+        let (info, search) = unsafe { (&*info, &mut *(search as *mut Search)) };
         for index in 0..info.dlpi_phnum as usize {
             // SAFETY: there are `dlpi_phnum` headers.
             let header = unsafe { &*info.dlpi_phdr.add(index) };
-            if header.p_type == libc::PT_LOAD {
-                let start = info.dlpi_addr as usize + header.p_vaddr as usize;
-                found.push((start, start + header.p_memsz as usize));
-            }
+            let start = match header.p_type {
+                libc::PT_LOAD if header.p_flags & search.flags == search.flags => {
+                    info.dlpi_addr as usize + header.p_vaddr as usize
+                }
+                libc::PT_TLS if search.flags != 0 && !info.dlpi_tls_data.is_null() => {
+                    info.dlpi_tls_data as usize
+                }
+                _ => continue,
+            };
+            search.found.push((start, start + header.p_memsz as usize));
         }
         0
     }
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    // SAFETY: `visit` matches the signature and gets the vector it expects.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
-    found
+    let mut search = Search { flags, found: Vec::new() };
+    // SAFETY: `visit` matches the signature and gets the search it expects.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
+    search.found
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The identity of an object that unpick controls.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Tag {
     stamp: AtomicU64,
     number: AtomicU32,
@@ -43,6 +44,20 @@ pub(crate) fn stamp(session: u64, run: u64) -> u64 {
 /// The session that a stamp is of.
 fn session_of(stamp: u64) -> u64 {
     stamp >> RUN_BITS
+}
+
+/// Marks the numbers of cells, which are counted apart from locations.
+const CELL: u32 = 1 << 31;
+
+/// The number in a tag that stands for a cell.
+pub(crate) fn of_cell(cell: u32) -> u32 {
+    cell | CELL
+}
+
+/// The cell that the number in a tag stands for, if it does not stand for a location.
+#[inline(always)]
+pub(crate) fn cell(number: u32) -> Option<u32> {
+    (number & CELL != 0).then_some(number & !CELL)
 }
 
 impl Tag {

@@ -291,7 +291,11 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
         open_streams();
     }
     session.use_arenas(false);
+    session.keeping = Some(arena::Arena::keeping());
     session::run(&mut **session);
+    if let Some(mut kept) = session.keeping.take() {
+        kept.free_kept();
+    }
     if let Some(error) = session.error.take() {
         return Some(Pause::Failed(error));
     }

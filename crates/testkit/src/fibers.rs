@@ -106,6 +106,7 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,
             abandons: false,
+            leaks: false,
         },
         known: Knowledge::default(),
         budget: Budget { executions: None, time: None, hang: HANG },

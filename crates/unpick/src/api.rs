@@ -115,6 +115,21 @@ impl Check {
         self
     }
 
+    /// Whether memory that is left behind when all threads have ended is a violation; on unless
+    /// set. What can be reached from static memory is not left behind, nor is what was allocated
+    /// [`outside`].
+    ///
+    /// ```
+    /// let forget = || std::mem::forget(std::hint::black_box(Box::new(1)));
+    /// let verdict = unpick::Check::new().run(forget).unwrap();
+    /// assert_eq!(verdict.violation().unwrap().title, "leak");
+    /// assert!(unpick::Check::new().leaks(false).run(forget).unwrap().holds());
+    /// ```
+    pub fn leaks(mut self, on: bool) -> Check {
+        self.config.leaks = on;
+        self
+    }
+
     /// What [`check`](Check::check) does when the verdict is inconclusive.
     pub fn on_inconclusive(mut self, what: OnInconclusive) -> Check {
         self.config.on_inconclusive = what;
@@ -272,6 +287,7 @@ pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Ex
             stack_size: config.stack_size,
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,
+            leaks: config.leaks,
             abandons: config.detached == Detached::Abandoned,
         },
         known: Knowledge::default(),
@@ -339,10 +355,7 @@ fn told(
 /// Tells violations the last of which the process cannot survive.
 pub(crate) fn end_process(findings: &[&Finding]) -> ! {
     let (title, report) = (how_many(findings.len()), reports(findings).join("\n"));
-    let text = format!(
-        "\n{title}\n\n{report}\na destructor that panics during a panic ends a Rust process, \
-         so this one ends here\n"
-    );
+    let text = format!("\n{title}\n\n{report}\nsuch a panic ends a Rust process, so this one ends here\n");
     // Nothing can be done about a closed standard error.
     let _ = std::io::stderr().write_all(text.as_bytes());
     std::process::exit(101)

@@ -31,6 +31,8 @@
 //! - A loop that only reads and comes back to the same state is a loop that waits. It needs no
 //!   annotation. A loop with a counter runs until it ends, or is cut at a limit that the verdict
 //!   names.
+//! - Memory errors are violations: use after free, double free, objects in memory that nothing was
+//!   written to, leaks, and crashes. [`alloc`] says what is seen of them.
 //! - Memory that a checked thread allocates is not used again within an execution, and belongs to
 //!   the next execution after it. What is to be kept is allocated inside [`outside`].
 
@@ -53,6 +55,8 @@
 //! benches as well, since they may use dev-dependencies; there, outside a check, the types behave
 //! as `std`'s and cost a little.
 
+#[cfg(any(feature = "check", unpick))]
+pub mod alloc;
 #[cfg(any(feature = "check", unpick))]
 mod api;
 #[doc(hidden)]
@@ -121,6 +125,7 @@ pub use unpick_core::trace;
 /// | `spurious` | `true`: `compare_exchange_weak` may fail without a reason |
 /// | `spurious_wakeups` | `true`: waits and parked threads may wake up without a reason |
 /// | `inconclusive` | `"fail"` or `"pass"` |
+/// | `leaks` | `false`: memory that is left behind is no violation |
 /// | `keep_going` | violations to find, or `true` for all that differ |
 /// | `detached` | `"must-end"` or `"abandoned"` |
 /// | `replay` | a token from a report |

@@ -3,7 +3,7 @@
 use unpick_check::{Config, Error, Verdict, Violated, registry};
 use unpick_core::execution::Execution;
 use unpick_core::schedule::Schedule;
-use unpick_core::violation::{Point, Violation};
+use unpick_core::violation::{Block, Point, Violation};
 use unpick_runtime::record::Recorder;
 use unpick_runtime::worker::{Ending, Explored};
 use unpick_runtime::{Program, worker};
@@ -18,7 +18,7 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
     config.model = registry::model_of(schedule.model).ok_or_else(|| Error::Token {
         problem: String::from("it names a memory model that this version does not know"),
     })?;
-    let (explored, violation) = run(&config, program, &schedule, Vec::new())?;
+    let (explored, violation) = run(&config, program, &schedule, Vec::new(), None)?;
     if !registry::fits(&schedule, explored.execution.graph()) {
         return Err(Error::Token {
             problem: String::from(
@@ -58,12 +58,14 @@ fn read(token: &str) -> Result<Schedule, Error> {
     text.trim().parse().map_err(|malformed| refused(format!("{malformed}")))
 }
 
-/// Runs the execution of a schedule, and keeps the call stacks at the wanted points.
+/// Runs the execution of a schedule, and keeps the call stacks at the wanted points and for the
+/// wanted block.
 pub(crate) fn run(
     config: &Config,
     program: &Program,
     schedule: &Schedule,
     wanted: Vec<Point>,
+    block: Option<Block>,
 ) -> Result<(Explored, Option<Violation>), Error> {
     registry::model(&config.model)?;
     let (settings, steps) = (config.clone(), schedule.clone());
@@ -75,7 +77,7 @@ pub(crate) fn run(
     task.known.clone_from(&schedule.known);
     task.budget.executions = None;
     task.budget.time = None;
-    task.recorder = Some(Recorder::new(wanted));
+    task.recorder = Some(Recorder::new(wanted, block));
     let explored = worker::explore(task, &mut |_, _| {})?;
     let violation = match &explored.ending {
         Ending::Violated(violation) => Some(violation.clone()),

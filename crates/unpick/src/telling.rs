@@ -5,6 +5,7 @@
 //! call stacks. What the report shows is that run.
 
 mod explain;
+mod memory;
 mod trace;
 
 use std::path::PathBuf;
@@ -71,9 +72,9 @@ pub(crate) fn tell_schedule(
             violation.title()
         ),
     };
-    let (_, again) = replay::run(config, program, schedule, Vec::new())?;
+    let (_, again) = replay::run(config, program, schedule, Vec::new(), None)?;
     let again = again.filter(|again| again.title() == violation.title()).ok_or_else(lost)?;
-    let (explored, told) = replay::run(config, program, schedule, points(&again))?;
+    let (explored, told) = replay::run(config, program, schedule, points(&again), again.kind.block())?;
     let told = told.ok_or_else(lost)?;
     let token = schedule.to_string();
     let told = trace::Told::new(&explored, &told);
@@ -121,9 +122,21 @@ fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
         Kind::Unpublished { access, .. } => {
             before(access.point.thread, access.point.index + u32::from(access.atomic));
         }
-        Kind::Panic { .. } | Kind::BadUnlock { .. } | Kind::Exit { .. } | Kind::Abort => {
+        Kind::UseAfterFree { access, freed, .. } => {
+            before(access.point.thread, access.point.index);
+            before(freed.thread, freed.index);
+        }
+        Kind::DoubleFree { first, .. } => {
+            before(first.thread, first.index);
             before(violation.point.thread, violation.point.index);
         }
+        Kind::Panic { .. }
+        | Kind::BadUnlock { .. }
+        | Kind::Exit { .. }
+        | Kind::Abort
+        | Kind::Uninitialised { .. }
+        | Kind::InvalidFree { .. }
+        | Kind::Crash { .. } => before(violation.point.thread, violation.point.index),
         _ => {
             for t in 0..graph.thread_count() {
                 let thread = ThreadId(t as u32);
@@ -140,7 +153,7 @@ fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
 fn points(violation: &Violation) -> Vec<Point> {
     match &violation.kind {
         Kind::Race { accesses, .. } => accesses.iter().map(|access| access.point).collect(),
-        Kind::Unpublished { access, .. } => vec![access.point],
+        Kind::Unpublished { access, .. } | Kind::UseAfterFree { access, .. } => vec![access.point],
         Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
             waiters.iter().filter(|w| !matches!(w.wait, Wait::Join(_))).map(|w| w.point).collect()
         }

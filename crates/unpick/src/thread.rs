@@ -46,7 +46,7 @@ struct Packet<T> {
 impl<T> Packet<T> {
     /// An empty packet, made in place: building it on the stack and moving it shows in profiles.
     fn new(thread: Thread) -> Rc<Packet<T>> {
-        let mut packet = Rc::<Packet<T>>::new_uninit();
+        let mut packet = unpick_runtime::untracked(Rc::<Packet<T>>::new_uninit);
         // SAFETY: the packet is not shared yet, and all fields are written before it is used.
         unsafe {
             let place = Rc::get_mut(&mut packet).unwrap_unchecked().as_mut_ptr();
@@ -81,6 +81,17 @@ impl<T> Packet<T> {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(result))) {
             panics::escape(&*payload);
             std::mem::forget(payload);
+        }
+    }
+}
+
+impl<T> Drop for Packet<T> {
+    fn drop(&mut self) {
+        // What is left of a thread that nobody waited for: if it has a destructor, `discard` has seen
+        // to it, and if not, there is the value that the thread panicked with.
+        if !needs_drop::<T>() {
+            // SAFETY: nobody else has the packet any more.
+            unsafe { ManuallyDrop::drop(self.result.get_mut()) };
         }
     }
 }
@@ -226,7 +237,7 @@ where
 {
     let packet = Packet::new(Thread::new(name));
     let theirs = Rc::clone(&packet);
-    let job: Box<dyn FnOnce() + 'a> = Box::new(move || {
+    let job = move || {
         let result = catch_unwind(AssertUnwindSafe(f));
         if let Err(payload) = &result {
             panics::escape(&**payload);
@@ -236,8 +247,10 @@ where
         if facts::fact(Fact::EndsAreWatched) != 0 && theirs.leave(site) {
             theirs.discard();
         }
-    });
-    // SAFETY: for `spawn` the closure is 'static, or its caller vouches for it; for `scope` the thread is joined before anything
+    };
+    let job: Box<dyn FnOnce() + 'a> = unpick_runtime::untracked(|| Box::new(job));
+    // SAFETY: for `spawn` the closure is 'static, or its caller vouches for it; for `scope` the thread is
+    // joined before anything
     // that the closure borrows goes away.
     let job = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce() + 'static>>(job) };
     let thread = packet.thread.start(job, site);

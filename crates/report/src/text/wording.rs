@@ -53,6 +53,12 @@ pub(super) fn wording(trace: &Trace, names: &[String], index: usize) -> Wording 
             let name = object_name(trace, *object);
             Wording::new(format!("{name} {}", if *writes { "write" } else { "read" }))
         }
+        Action::Allocation { size } => {
+            let plural = if *size == 1 { "" } else { "s" };
+            Wording::new(format!("allocate {size} byte{plural}"))
+        }
+        Action::Free => Wording::new("free the block".into()),
+        Action::Crash { problem } => Wording::prose(format!("crash: {}", clean(problem))),
         // The message as a whole stands above the table.
         Action::Panic { message } => {
             Wording::prose(format!("panic: {}", clean(message.lines().next().unwrap_or_default())))

@@ -485,7 +485,8 @@ unsafe fn release<T: ?Sized>(inner: *mut Inner<T>, site: Site) {
     unsafe {
         let counts = &raw const (*inner).counts;
         if (*counts).decrement_weak(site) {
-            std::alloc::dealloc(inner.cast(), Layout::for_value(&*inner));
+            let layout = Layout::for_value(&*inner);
+            unpick_runtime::ordered(|| std::alloc::dealloc(inner.cast(), layout));
         }
     }
 }

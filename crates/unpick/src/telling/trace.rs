@@ -14,12 +14,12 @@ use super::explain::{Blame, blame};
 
 /// A run that showed a violation.
 pub(crate) struct Told<'a> {
-    graph: &'a Graph,
-    violation: &'a Violation,
-    recorder: Option<&'a Recorder>,
+    pub(super) graph: &'a Graph,
+    pub(super) violation: &'a Violation,
+    pub(super) recorder: Option<&'a Recorder>,
     explored: &'a Explored,
     sources: Sources,
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
     /// Step of each event, by stamp.
     step_of: Vec<usize>,
     names: Vec<Option<String>>,
@@ -274,11 +274,11 @@ impl<'a> Told<'a> {
                 vec![format!("{thread} ended the process with code {code}")]
             }
             Kind::Abort => vec![format!("{} aborted", site::thread_name(self.violation.point.thread))],
-            other => vec![format!("{other:?}")],
+            _ => self.add_memory_error(objects),
         }
     }
 
-    fn add_access(&mut self, access: &Access, kind: &str, name: &str, objects: &mut Vec<Object>) {
+    pub(super) fn add_access(&mut self, access: &Access, kind: &str, name: &str, objects: &mut Vec<Object>) {
         if self.event_at(access.point).is_some() {
             return;
         }
@@ -288,10 +288,14 @@ impl<'a> Told<'a> {
             objects.len() - 1
         });
         let action = Action::Access { object, writes: access.writes };
-        let place = site::place(access.point.site);
-        let thread = access.point.thread;
+        self.insert(access.point, site::place(access.point.site), action);
+    }
+
+    /// Adds a step that is no event.
+    pub(super) fn insert(&mut self, point: Point, place: Option<Place>, action: Action) {
+        let thread = point.thread;
         // After the events that came before it, and before those that came after.
-        let next = EventId { thread, index: access.point.index };
+        let next = EventId { thread, index: point.index };
         let at = if (next.index as usize) < self.graph.thread_len(thread) {
             self.step(next)
         } else {
@@ -306,18 +310,18 @@ impl<'a> Told<'a> {
         self.steps.insert(at, Step { thread: thread.index(), place, action, deciding: true });
     }
 
-    fn event_at(&self, point: Point) -> Option<EventId> {
+    pub(super) fn event_at(&self, point: Point) -> Option<EventId> {
         let event = self.graph.thread(point.thread).get(point.index as usize)?;
         (event.site == point.site && event.addr != Addr::NONE)
             .then_some(EventId { thread: point.thread, index: point.index })
     }
 
-    fn access_name(&mut self, access: &Access) -> Option<String> {
+    pub(super) fn access_name(&mut self, access: &Access) -> Option<String> {
         let place = site::place(access.point.site)?;
         self.sources.receiver(&place)
     }
 
-    fn told_access(&self, access: &Access) -> String {
+    pub(super) fn told_access(&self, access: &Access) -> String {
         let what = if access.writes { "write" } else { "read" };
         let how = if access.atomic { "atomic " } else { "" };
         let place = match site::place(access.point.site) {
@@ -396,12 +400,15 @@ impl<'a> Told<'a> {
                 let line = parts.next()?.parse().ok()?;
                 Some(Place { file: parts.next()?.to_string(), line, column })
             }
-            _ => site::place(self.violation.point.site),
+            _ => site::place(self.violation.point.site).or_else(|| self.memory_error_place()),
         }
     }
 
     fn stacks(&self) -> Vec<Stack> {
         let Some(recorder) = self.recorder else { return Vec::new() };
+        if let Some(stacks) = self.memory_error_stacks(recorder) {
+            return stacks;
+        }
         let mut stacks: Vec<Stack> = recorder
             .stacks
             .iter()
@@ -436,10 +443,26 @@ fn shift(action: &mut Action, at: usize) {
             if let Source::Step(step) = &mut seen.source {
                 bump(step);
             }
+            if let Some(why) = &mut seen.why {
+                *why = renumbered(why, at);
+            }
         }
         Action::Write { before: Some(step), .. } => bump(step),
         _ => {}
     }
+}
+
+/// Makes room for a step at `at` in a text that names steps by their numbers, as in `#3`.
+fn renumbered(text: &str, at: usize) -> String {
+    let mut parts = text.split('#');
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let digits = part.chars().take_while(char::is_ascii_digit).count();
+        let (number, rest) = part.split_at(digits);
+        let moved = number.parse::<usize>().map(|number| number + usize::from(number > at));
+        out += &moved.map_or_else(|_| format!("#{part}"), |number| format!("#{number}{rest}"));
+    }
+    out
 }
 
 /// Numbers the names that several objects have.

@@ -28,14 +28,15 @@ pub(super) struct Local {
 
 impl Local {
     fn new(name: Option<String>) -> Rc<Local> {
-        Rc::new(Local {
+        let local = || Local {
             name,
             number: Cell::new(0),
             token: Tag::new(),
             signal: Tag::new(),
             woke: Cell::new(false),
             mutex: Cell::new(0),
-        })
+        };
+        unpick_runtime::untracked(|| Rc::new(local()))
     }
 
     /// What is kept for a thread of this run, which has not ended.
@@ -43,7 +44,7 @@ impl Local {
         let data = ops::data(thread).cast::<Local>();
         if data.is_null() {
             assert_eq!(thread, ops::thread(), "only the main thread comes without data, and makes it itself");
-            let local = Local::new(Some(String::from("main")));
+            let local = unpick_runtime::untracked(|| Local::new(Some(String::from("main"))));
             ops::set_data(thread, Rc::into_raw(Rc::clone(&local)).cast());
             return local;
         }

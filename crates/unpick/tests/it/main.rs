@@ -18,6 +18,7 @@ mod keep_going;
 mod locals;
 mod locks;
 mod marks;
+mod memory;
 mod objects;
 mod outside;
 mod overflow;

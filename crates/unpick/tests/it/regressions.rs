@@ -134,7 +134,7 @@ fn a_panic_that_will_be_handled_is_none_in_an_execution_that_is_given_up() {
 /// a new OS thread with other arenas: recorded pointers must not be those of the old ones.
 #[test]
 fn pointers_survive_a_change_of_the_os_thread() {
-    let (seen, verdict) = outcomes_in(&Check::new(), || {
+    let (seen, verdict) = outcomes_in(&Check::new().leaks(false), || {
         let slot = Arc::new(AtomicPtr::new(std::ptr::null_mut::<AtomicUsize>()));
         let (slot2, slot3) = (slot.clone(), slot.clone());
         let other = thread::spawn(move || slot3.store(Box::into_raw(Box::new(AtomicUsize::new(3))), Release));

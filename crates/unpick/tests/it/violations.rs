@@ -42,6 +42,8 @@ macro_rules! violations {
     };
 }
 
+pub(crate) use violations;
+
 /// A finding without what changes from one edit of this file to the next: numbers of lines, call
 /// stacks, the token, and addresses.
 pub(crate) fn plain(finding: &Finding) -> Finding {
@@ -60,10 +62,13 @@ pub(crate) fn plain(finding: &Finding) -> Finding {
         unplaced(&mut step.place);
         match &mut step.action {
             Action::Waits { reason: text } | Action::Panic { message: text } => *text = without_numbers(text),
-            Action::Write { object, value, .. } | Action::Update { object, value, .. }
+            Action::Write { object, value, .. } if finding.trace.objects[*object].kind == "AtomicPtr" => {
+                *value = 0x1000;
+            }
+            Action::Update { object, value, seen, .. }
                 if finding.trace.objects[*object].kind == "AtomicPtr" =>
             {
-                *value = 0x1000;
+                (*value, seen.value) = (0x1000, 0x1000);
             }
             Action::Read { object, seen, .. } if finding.trace.objects[*object].kind == "AtomicPtr" => {
                 seen.value = 0x1000;
@@ -136,6 +141,8 @@ fn publish(order: unpick::sync::atomic::Ordering) -> impl Fn() + Send + Sync + '
             assert_eq!(unsafe { (*seen).load(Relaxed) }, 5);
         }
         t.join().unwrap();
+        // SAFETY: the thread has put it there.
+        drop(unsafe { Box::from_raw(slot.load(Relaxed)) });
     }
 }
 
@@ -151,6 +158,8 @@ fn publish_cell(order: unpick::sync::atomic::Ordering) -> impl Fn() + Send + Syn
             assert_eq!(unsafe { (*seen).0.with(|value| *value) }, 5);
         }
         t.join().unwrap();
+        // SAFETY: the thread has put it there.
+        drop(unsafe { Box::from_raw(slot.load(Relaxed)) });
     }
 }
 
