@@ -319,11 +319,11 @@ impl fmt::Display for Schedule {
             since = 0;
         }
         f.write_str(VERSION)?;
-        let check = bytes.iter().fold(0u8, |sum, &byte| sum.rotate_left(1) ^ byte);
-        bytes.push(check);
-        f.write_str(&base64(&bytes))?;
         let known = self.facts.iter().rposition(|&fact| fact != 0).map_or(0, |last| last + 1);
-        self.facts[..known].iter().try_for_each(|fact| write!(f, "~{fact:x}"))
+        let facts = &self.facts[..known];
+        bytes.push(checksum(&bytes, facts));
+        f.write_str(&base64(&bytes))?;
+        facts.iter().try_for_each(|fact| write!(f, "~{fact:x}"))
     }
 }
 
@@ -337,15 +337,21 @@ impl std::str::FromStr for Schedule {
         let rest = text.strip_prefix(VERSION).ok_or(unknown)?;
         let mut parts = rest.split('~');
         let mut bytes = unbase64(parts.next().unwrap_or_default()).ok_or(Malformed::Damaged)?;
-        let facts = parts.map(|fact| u64::from_str_radix(fact, 16)).collect::<Result<_, _>>();
+        let facts = parts.map(|fact| u64::from_str_radix(fact, 16)).collect::<Result<Vec<u64>, _>>();
         let facts = facts.map_err(|_| Malformed::Damaged)?;
         let check = bytes.pop().ok_or(Malformed::Damaged)?;
-        if bytes.iter().fold(0u8, |sum, &byte| sum.rotate_left(1) ^ byte) != check {
+        if checksum(&bytes, &facts) != check {
             return Err(Malformed::Damaged);
         }
         let schedule = parse(&bytes).ok_or(Malformed::Damaged)?;
         Ok(Schedule { facts, ..schedule })
     }
+}
+
+/// A byte that tells most damaged texts.
+fn checksum(bytes: &[u8], facts: &[u64]) -> u8 {
+    let facts = facts.iter().flat_map(|fact| fact.to_le_bytes());
+    bytes.iter().copied().chain(facts).fold(0, |sum: u8, byte| sum.rotate_left(1) ^ byte)
 }
 
 fn parse(bytes: &[u8]) -> Option<Schedule> {
@@ -449,7 +455,7 @@ mod tests {
             ],
             fingerprint: 0xdead_beef,
             model: 3,
-            facts: vec![0, u64::MAX],
+            facts: vec![0, 0x1234_5678_9abc_def0],
         }
     }
 
