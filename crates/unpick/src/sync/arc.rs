@@ -96,8 +96,11 @@ impl<T> Arc<T> {
     /// A shared value.
     #[track_caller]
     pub fn new(value: T) -> Arc<T> {
-        let inner = Inner { counts: Counts::new::<T>(1, here!()), value };
-        Arc::of(Box::into_raw(Box::new(inner)))
+        Arc::new_at(value, here!())
+    }
+
+    fn new_at(value: T, site: Site) -> Arc<T> {
+        Arc::of(Box::into_raw(Box::new(Inner { counts: Counts::new::<T>(1, site), value })))
     }
 
     /// A shared value that may hold weak pointers to itself. They give nothing before it is made.
@@ -178,7 +181,7 @@ impl<T> Arc<T> {
         // SAFETY: the caller has the only pointer, and gives it up.
         unsafe {
             let value = (&raw const (*self.inner.as_ptr()).value).read();
-            self.release_weak(site);
+            release(self.inner.as_ptr(), site);
             value
         }
     }
@@ -369,15 +372,9 @@ impl<T: ?Sized> Arc<T> {
         // SAFETY: the counts are there for as long as the pointer is.
         unsafe { &(*self.inner.as_ptr()).counts }
     }
-
-    /// Gives up the weak pointer that all strong ones share.
-    unsafe fn release_weak(&self, site: Site) {
-        // SAFETY: the last strong pointer calls this, once.
-        unsafe { release(self.inner.as_ptr(), site) };
-    }
 }
 
-impl<T: Clone> Arc<T> {
+impl<T: ?Sized + Renew> Arc<T> {
     /// The value, to change. If there are other pointers to it, this one gets a clone; if they are
     /// weak, they lose the value.
     ///
@@ -393,19 +390,81 @@ impl<T: Clone> Arc<T> {
     pub fn make_mut(this: &mut Arc<T>) -> &mut T {
         let site = here!();
         if !this.counts().take_only(Ordering::Acquire, site) {
-            *this = Arc::new(T::clone(this));
+            *this = T::renewed(this, site);
         } else if this.counts().weak(Ordering::Relaxed, site) != 1 {
-            // SAFETY: this was the only strong pointer, and it is replaced without being dropped.
-            let value = unsafe { this.take(site) };
-            // SAFETY: as above.
-            unsafe { ptr::write(this, Arc::new(value)) };
+            let old = this.inner.as_ptr();
+            // SAFETY: this was the only strong pointer; it is replaced without being dropped, and gives
+            // up the weak pointer that it had.
+            unsafe {
+                ptr::write(this, T::moved(&raw const (*old).value, site));
+                release(old, site);
+            }
         } else {
             this.counts().give_back(site);
         }
         // SAFETY: there is no other pointer now.
         unsafe { this.value_mut() }
     }
+}
 
+/// What [`Arc::make_mut`] can put into memory of its own.
+#[doc(hidden)]
+pub trait Renew {
+    /// A new shared value, cloned of this one.
+    fn renewed(&self, site: Site) -> Arc<Self>;
+
+    /// A new shared value, moved from here.
+    ///
+    /// # Safety
+    ///
+    /// The old value must not be used again.
+    unsafe fn moved(value: *const Self, site: Site) -> Arc<Self>;
+}
+
+impl<T: Clone> Renew for T {
+    fn renewed(&self, site: Site) -> Arc<T> {
+        Arc::new_at(self.clone(), site)
+    }
+
+    unsafe fn moved(value: *const T, site: Site) -> Arc<T> {
+        // SAFETY: as the caller promises.
+        Arc::new_at(unsafe { value.read() }, site)
+    }
+}
+
+impl<T: Clone> Renew for [T] {
+    fn renewed(&self, site: Site) -> Arc<[T]> {
+        let mut values = self.to_vec();
+        // SAFETY: the clones are moved, and the vector forgets them.
+        unsafe {
+            let arc = Renew::moved(values.as_slice(), site);
+            values.set_len(0);
+            arc
+        }
+    }
+
+    unsafe fn moved(values: *const [T], site: Site) -> Arc<[T]> {
+        // SAFETY: all values are moved, and the caller promises that nobody uses the old ones again.
+        unsafe {
+            Arc::slice(values.len(), site, |place: *mut T| {
+                place.copy_from_nonoverlapping(values.cast::<T>(), values.len());
+            })
+        }
+    }
+}
+
+impl Renew for str {
+    fn renewed(&self, _: Site) -> Arc<str> {
+        Arc::from(self)
+    }
+
+    unsafe fn moved(text: *const str, _: Site) -> Arc<str> {
+        // SAFETY: the text is still there, and needs no drop.
+        Arc::from(unsafe { &*text })
+    }
+}
+
+impl<T: Clone> Arc<T> {
     /// The value, or a clone of it if there are other pointers.
     #[track_caller]
     pub fn unwrap_or_clone(this: Arc<T>) -> T {

@@ -4,7 +4,8 @@
 //! message each make `n!` executions, and receiving adds none. A message happens before its
 //! receipt, the taking of a message from a bounded channel before the send that it makes room for,
 //! and the drop of all senders, or of the receiver, before whatever tells of it. Nothing is promised
-//! between senders.
+//! between senders: a thread that is told that a channel is full, or empty, may be told so of an
+//! older state than another thread has seen.
 //!
 //! Time does not exist in a check: [`Receiver::recv_timeout`] may give up whenever no message is
 //! known to be there, and a loop around it waits like one around [`Receiver::recv`].

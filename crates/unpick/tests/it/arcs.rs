@@ -338,6 +338,17 @@ fn values_are_dropped_once_and_memory_after_weak_pointers() {
     *Arc::make_mut(&mut number) += 1;
     assert_eq!((*number, weak.upgrade()), (2, None));
     assert_eq!(Arc::unwrap_or_clone(number), 2);
+    let mut list: Arc<[String]> = Arc::from([String::from("a")]);
+    let (other, weak) = (list.clone(), Arc::downgrade(&list));
+    Arc::make_mut(&mut list)[0].push('b');
+    assert_eq!((&*list[0], &*other[0]), ("ab", "a"));
+    drop(list);
+    let mut list = other;
+    Arc::make_mut(&mut list)[0].push('c');
+    assert_eq!((&*list[0], weak.upgrade()), ("ac", None));
+    let mut text: Arc<str> = Arc::from("x");
+    Arc::make_mut(&mut text).make_ascii_uppercase();
+    assert_eq!(&*text, "X");
 }
 
 // ---------------------------------------------------------------- a specification

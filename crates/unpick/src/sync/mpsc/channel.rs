@@ -19,6 +19,7 @@
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::mem::{MaybeUninit, needs_drop};
+use std::rc::Rc;
 use std::sync::mpsc::{TryRecvError, TrySendError};
 
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, TAKEN, Value};
@@ -46,7 +47,7 @@ pub(super) struct Channel<T> {
     senders: Tag,
     closed: Tag,
     slots: UnsafeCell<Vec<Box<[Slot<T>]>>>,
-    handles: RefCell<Vec<Box<Handle>>>,
+    handles: RefCell<Vec<Rc<Handle>>>,
     sent: Cell<usize>,
     received: Cell<usize>,
     live: Cell<usize>,
@@ -106,12 +107,12 @@ impl<T> Channel<T> {
     fn add_handle(&self, parent: *const Handle) -> *const Handle {
         let thread = ops::thread().0;
         let mut handles = self.handles.borrow_mut();
-        let alike = |handle: &&Box<Handle>| handle.parent == parent && handle.key.0 == thread;
+        let alike = |handle: &&Rc<Handle>| handle.parent == parent && handle.key.0 == thread;
         let key = (thread, handles.iter().filter(alike).count());
         self.live.set(self.live.get() + 1);
         shared::in_common(|| {
-            let handle = Box::new(Handle { gone: Tag::new(), parent, key });
-            let place = &raw const *handle;
+            let handle = Rc::new(Handle { gone: Tag::new(), parent, key });
+            let place = Rc::as_ptr(&handle);
             handles.push(handle);
             place
         })
@@ -286,7 +287,7 @@ impl<T> Channel<T> {
             let handles = self.handles.borrow();
             let children = handles.iter().filter(|handle| handle.parent == parent);
             let next = children.filter(|handle| last.is_none_or(|last| handle.key > last));
-            next.min_by_key(|handle| handle.key).map(|handle| &raw const **handle)
+            next.min_by_key(|handle| handle.key).map(Rc::as_ptr)
         };
         let mut last = None;
         while let Some(child) = find(last) {
