@@ -49,7 +49,7 @@ impl SeqLock {
             fence(Ordering::Acquire);
         }
         let after = self.number.load(Ordering::Relaxed);
-        (before == after && before % 2 == 0).then_some(halves)
+        (before == after && before.is_multiple_of(2)).then_some(halves)
     }
 }
 
