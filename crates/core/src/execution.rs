@@ -203,6 +203,13 @@ impl Execution {
         if run.pc < run.recorded { self.replay(thread, op) } else { self.fresh(thread, op) }
     }
 
+    /// Takes one op of a thread if it repeats what was recorded and need not wait: what [`Execution::op`]
+    /// does most of the time. If not, that is to be called.
+    #[inline(always)]
+    pub fn repeat_op(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        if self.is_fresh(thread) { None } else { self.replay(thread, op) }
+    }
+
     /// The location of an object that has none yet in this run: the recorded one, or a new one.
     /// `None` as in [`Execution::op`].
     #[inline]

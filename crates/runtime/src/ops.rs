@@ -3,6 +3,8 @@
 //! All functions here run on the fiber of the calling thread. Engine code allocates from the
 //! system heap; the arena is put aside for as long as it runs.
 
+mod threads;
+
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
 use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
@@ -10,11 +12,14 @@ use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
 use crate::arena::{self, Arena};
 use crate::current::{self, context};
-use crate::session::{Job, Known, Session};
+use crate::session::{Known, Session};
 use crate::spin::{self, Ghost, State};
 use crate::tag::{self, Tag};
 use crate::{memory, statics};
 use unpick_core::error::Error;
+
+pub(crate) use threads::finish;
+pub use threads::{data, join, name_of, named, set_data, spawn, thread, wakes_spuriously};
 
 /// What the runtime must know of an object to give it a location or a cell.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +72,31 @@ pub fn on_object(object: Object<'_>, init: Value, op: Op) -> Value {
 /// The path on which nobody looks at the stack.
 #[inline(never)]
 fn unwatched(request: &mut Request<'_>) -> Value {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    if request.object.tag.stamp() == s.stamp() {
+        request.op.addr = Addr(request.object.tag.number());
+    } else if !s.locate_again(thread, request) {
+        arena::enter(arena);
+        return unwatched_slowly(request);
+    }
+    match s.execution.repeat_op(thread, &request.op) {
+        Some(value) => {
+            advance(session, thread, arena);
+            value
+        }
+        None => {
+            arena::enter(arena);
+            unwatched_slowly(request)
+        }
+    }
+}
+
+/// As [`unwatched`], for ops that do not just repeat what was recorded.
+#[inline(never)]
+fn unwatched_slowly(request: &mut Request<'_>) -> Value {
     take(request, 0)
 }
 
@@ -121,6 +151,22 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
 fn other(op: &Op) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
+    if !current::is_watched()
+        // SAFETY: as in `take`.
+        && let Some(value) = unsafe { (*session).execution.repeat_op(thread, op) }
+    {
+        advance(session, thread, arena);
+        return value;
+    }
+    arena::enter(arena);
+    other_slowly(op)
+}
+
+/// As [`other`], for ops that do not just repeat what was recorded.
+#[inline(never)]
+fn other_slowly(op: &Op) -> Value {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
     if current::is_watched() {
         crate::shared::end_quiet();
         // SAFETY: as in `take`.
@@ -172,34 +218,6 @@ pub fn fence(mode: Mode, site: Site) {
 /// A number below `bound`.
 pub fn choose(bound: Value, site: Site) -> Value {
     other(&Op::choice(bound, site))
-}
-
-/// Starts a thread.
-pub fn spawn(job: Box<dyn FnOnce()>, site: Site) -> ThreadId {
-    let thread = ThreadId(other(&Op::spawn(site)) as u32);
-    let (session, parent) = context();
-    let arena = arena::enter(std::ptr::null_mut());
-    // SAFETY: as in `take`.
-    let s = unsafe { &mut *session };
-    s.locals.follow(thread, parent);
-    s.hire(thread, job);
-    arena::enter(arena);
-    thread
-}
-
-/// Waits for a thread to end.
-pub fn join(thread: ThreadId, site: Site) {
-    other(&Op::join(thread, site));
-    let (session, caller) = context();
-    let arena = arena::enter(std::ptr::null_mut());
-    // SAFETY: as in `take`.
-    unsafe { (*session).locals.follow(caller, thread) };
-    arena::enter(arena);
-}
-
-/// The end of a thread.
-pub(crate) fn finish() {
-    other(&Op::finish());
 }
 
 /// Whether the last op of the caller was a weak exchange that failed without a reason.
@@ -342,6 +360,13 @@ impl Session {
         self.bind_again(thread, object, *init, op) || self.bind(thread, object, *init, op)
     }
 
+    /// Gives an object the location that it had in an earlier run, if that is easy.
+    #[inline(never)]
+    fn locate_again(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
+        let Request { object, init, op } = request;
+        self.bind_again(thread, object, *init, op)
+    }
+
     /// Gives an object the location that it had when the thread's next event was recorded: the
     /// usual case, for objects that the program has allocated. `false`: see [`Session::bind`].
     #[inline(always)]
@@ -444,16 +469,6 @@ impl Session {
         self.error = Some(Error::Outside { object: object.kind.to_string(), site });
         self.execution.repeat();
         None
-    }
-
-    /// Gives a thread its work.
-    fn hire(&mut self, thread: ThreadId, job: Job) {
-        if thread.index() >= self.jobs.len() {
-            self.jobs.resize_with(thread.index() + 1, || None);
-        }
-        if let Some(old) = self.jobs[thread.index()].replace(job) {
-            std::mem::forget(old);
-        }
     }
 
     /// Looks whether the thread is in a loop that only waits.
@@ -633,34 +648,6 @@ pub fn is_outside() -> bool {
     current::is_outside()
 }
 
-/// The calling thread.
-pub fn thread() -> ThreadId {
-    context().1
-}
-
-/// What a thread is called in the exploration, also where a schedule of it is followed.
-pub fn name_of(thread: ThreadId) -> u32 {
-    let (session, _) = context();
-    // SAFETY: as in `take`.
-    let s = unsafe { &*session };
-    s.names.get(thread.index()).copied().unwrap_or(thread.0)
-}
-
-/// The thread with a name that [`name_of`] gave.
-pub fn named(name: u32) -> ThreadId {
-    let (session, _) = context();
-    // SAFETY: as in `take`.
-    let s = unsafe { &*session };
-    ThreadId(s.names.iter().position(|&known| known == name).map_or(name, |thread| thread as u32))
-}
-
-/// Whether a thread that waits may wake up without a reason.
-pub fn wakes_spuriously() -> bool {
-    let (session, _) = context();
-    // SAFETY: as in `take`.
-    unsafe { (*session).limits.spurious_wakeups }
-}
-
 /// Ends the check with an error: the program does what unpick cannot do.
 pub fn refuse(problem: &str) -> ! {
     let (session, thread) = context();
@@ -670,25 +657,4 @@ pub fn refuse(problem: &str) -> ! {
     s.error = Some(Error::Misuse { problem: problem.to_string() });
     s.execution.repeat();
     leave_for_good(session, thread)
-}
-
-/// Keeps a pointer for a thread until the end of the run: what the library knows about the thread.
-pub fn set_data(thread: ThreadId, data: *const ()) {
-    let (session, _) = context();
-    let arena = arena::enter(std::ptr::null_mut());
-    // SAFETY: as in `take`.
-    let s = unsafe { &mut *session };
-    if thread.index() >= s.data.len() {
-        s.data.resize(thread.index() + 1, std::ptr::null());
-    }
-    s.data[thread.index()] = data;
-    arena::enter(arena);
-}
-
-/// The pointer that was kept for a thread in this run, or null.
-pub fn data(thread: ThreadId) -> *const () {
-    let (session, _) = context();
-    // SAFETY: as in `take`.
-    let s = unsafe { &*session };
-    s.data.get(thread.index()).copied().unwrap_or(std::ptr::null())
 }

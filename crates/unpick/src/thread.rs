@@ -6,7 +6,7 @@ mod local;
 mod parking;
 
 use std::any::Any;
-use std::cell::{Cell, RefCell, UnsafeCell};
+use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, needs_drop};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind, resume_unwind};
@@ -20,6 +20,7 @@ use unpick_runtime::{Tag, panics};
 use crate::here;
 
 pub use builder::Builder;
+use handle::{Local, Owner};
 pub use handle::{Thread, ThreadId, current};
 pub(crate) use parking::{Wakes, mutex_of, wake};
 #[expect(deprecated, reason = "std has them still")]
@@ -39,21 +40,30 @@ struct Packet<T> {
     result: UnsafeCell<ManuallyDrop<Option<Result<T>>>>,
     /// A flag that the thread sets when it ends, and its handle when it is dropped; if anybody looks.
     tag: Tag,
-    /// The thread.
-    thread: Thread,
+    /// What is kept for the thread.
+    local: Local,
+}
+
+impl<T> Owner for Packet<T> {
+    fn local(&self) -> &Local {
+        &self.local
+    }
 }
 
 impl<T> Packet<T> {
     /// An empty packet, made in place: building it on the stack and moving it shows in profiles.
-    fn new(thread: Thread) -> Rc<Packet<T>> {
+    #[inline(always)]
+    fn new(name: Option<String>) -> Rc<Packet<T>> {
         let mut packet = unpick_runtime::untracked(Rc::<Packet<T>>::new_uninit);
         // SAFETY: the packet is not shared yet, and all fields are written before it is used.
         unsafe {
             let place = Rc::get_mut(&mut packet).unwrap_unchecked().as_mut_ptr();
             (&raw mut (*place).result).write(UnsafeCell::new(ManuallyDrop::new(None)));
             (&raw mut (*place).tag).write(Tag::new());
-            (&raw mut (*place).thread).write(thread);
-            packet.assume_init()
+            (&raw mut (*place).local).write(Local::new(name));
+            let packet = packet.assume_init();
+            packet.local.set_owner(Rc::as_ptr(&packet) as *const Packet<T>);
+            packet
         }
     }
 
@@ -104,9 +114,15 @@ struct Checked<T> {
     /// handle, which have no places of their own in the source.
     site: Site,
     joined: bool,
+    /// What `thread` returns, once it was asked for.
+    handle: OnceCell<Thread>,
 }
 
 impl<T> Checked<T> {
+    fn thread(&self) -> &Thread {
+        self.handle.get_or_init(|| self.packet.local.thread())
+    }
+
     #[track_caller]
     fn join(mut self) -> Result<T> {
         self.joined = true;
@@ -170,7 +186,7 @@ impl<T> JoinHandle<T> {
     /// The thread.
     pub fn thread(&self) -> &Thread {
         match &self.0 {
-            Inner::Checked(checked) => &checked.packet.thread,
+            Inner::Checked(checked) => checked.thread(),
             Inner::Outside(_, thread) => thread,
         }
     }
@@ -202,6 +218,9 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    if ops::in_check() {
+        return JoinHandle(Inner::Checked(start(None, f, here!())));
+    }
     Builder::new().spawn(f).expect("the system refuses another thread")
 }
 
@@ -235,7 +254,7 @@ where
     F: FnOnce() -> T + 'a,
     T: 'a,
 {
-    let packet = Packet::new(Thread::new(name));
+    let packet = Packet::new(name);
     let theirs = Rc::clone(&packet);
     let job = move || {
         let result = catch_unwind(AssertUnwindSafe(f));
@@ -253,8 +272,9 @@ where
     // joined before anything
     // that the closure borrows goes away.
     let job = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce() + 'static>>(job) };
-    let thread = packet.thread.start(job, site);
-    Checked { thread, packet, site, joined: false }
+    let thread = ops::spawn(job, (&raw const packet.local).cast(), site);
+    packet.local.number.set(ops::name_of(thread));
+    Checked { thread, packet, site, joined: false, handle: OnceCell::new() }
 }
 
 /// Threads that end before the scope does, as [`std::thread::Scope`].
@@ -311,7 +331,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// The thread.
     pub fn thread(&self) -> &Thread {
         match &self.0 {
-            ScopedInner::Checked(checked, _) => &checked.packet.thread,
+            ScopedInner::Checked(checked, _) => checked.thread(),
             ScopedInner::Outside(_, thread) => thread,
         }
     }

@@ -5,13 +5,14 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
-use unpick_core::op::{Addr, Op, Site, ThreadId as Number};
+use unpick_core::op::{Addr, Op, ThreadId as Number};
 use unpick_runtime::Tag;
 use unpick_runtime::ops::{self, Object};
 
 use crate::here;
 
-/// What is kept for a thread under test. Its parent makes it; the main thread makes its own.
+/// What is kept for a thread under test, in what its parent made for it; the main thread makes its
+/// own.
 pub(super) struct Local {
     name: Option<String>,
     /// What the thread is called in the exploration.
@@ -24,41 +25,74 @@ pub(super) struct Local {
     pub(super) woke: Cell<bool>,
     /// The mutex with which the thread waits for a condition.
     pub(super) mutex: Cell<usize>,
+    /// What this is a part of, counted by an `Rc`.
+    owner: Cell<Option<*const dyn Owner>>,
+}
+
+/// Something that what is kept for a thread is a part of.
+pub(super) trait Owner {
+    /// What is kept for the thread.
+    fn local(&self) -> &Local;
+}
+
+impl Owner for Local {
+    fn local(&self) -> &Local {
+        self
+    }
 }
 
 impl Local {
-    fn new(name: Option<String>) -> Rc<Local> {
-        let local = || Local {
+    /// What is kept for a thread that is not running yet.
+    #[inline(always)]
+    pub(super) fn new(name: Option<String>) -> Local {
+        Local {
             name,
             number: Cell::new(0),
             token: Tag::new(),
             signal: Tag::new(),
             woke: Cell::new(false),
             mutex: Cell::new(0),
-        };
-        unpick_runtime::untracked(|| Rc::new(local()))
+            owner: Cell::new(None),
+        }
+    }
+
+    /// Says what this is a part of. That is counted by an `Rc`, which the thread holds until it ends,
+    /// and does nothing with what it borrows when it is dropped.
+    #[inline(always)]
+    pub(super) fn set_owner<'a>(&self, owner: *const (dyn Owner + 'a)) {
+        // SAFETY: only the lifetime changes, and whoever uses the pointer looks at this part alone.
+        let owner = unsafe { std::mem::transmute::<*const (dyn Owner + 'a), *const dyn Owner>(owner) };
+        self.owner.set(Some(owner));
     }
 
     /// What is kept for a thread of this run, which has not ended.
-    pub(super) fn of(thread: Number) -> Rc<Local> {
+    pub(super) fn of<'a>(thread: Number) -> &'a Local {
         let data = ops::data(thread).cast::<Local>();
         if data.is_null() {
             assert_eq!(thread, ops::thread(), "only the main thread comes without data, and makes it itself");
-            let local = unpick_runtime::untracked(|| Local::new(Some(String::from("main"))));
+            let local = unpick_runtime::untracked(|| Rc::new(Local::new(Some(String::from("main")))));
+            local.set_owner(Rc::as_ptr(&local) as *const Local);
             ops::set_data(thread, Rc::into_raw(Rc::clone(&local)).cast());
-            return local;
+            return Local::of(thread);
         }
-        // SAFETY: the pointer is of an `Rc` that the thread holds until it ends.
+        // SAFETY: the thread holds what this is a part of until it ends.
+        unsafe { &*data }
+    }
+
+    /// A handle to the thread.
+    pub(super) fn thread(&self) -> Thread {
+        let owner = self.owner.get().expect("what is kept for a thread has an owner before the thread runs");
+        // SAFETY: the owner is counted by an `Rc`, and somebody who reaches this part holds one.
         unsafe {
-            Rc::increment_strong_count(data);
-            Rc::from_raw(data)
+            Rc::increment_strong_count(owner);
+            Thread(Inner::Checked(Rc::from_raw(owner)))
         }
     }
 }
 
 #[derive(Clone)]
 enum Inner {
-    Checked(Rc<Local>),
+    Checked(Rc<dyn Owner>),
     Outside(std::thread::Thread),
 }
 
@@ -89,24 +123,9 @@ impl UnwindSafe for Thread {}
 impl RefUnwindSafe for Thread {}
 
 impl Thread {
-    /// A thread under test that is not running yet.
-    pub(super) fn new(name: Option<String>) -> Thread {
-        Thread(Inner::Checked(Local::new(name)))
-    }
-
     /// A thread that no check controls.
     pub(super) fn outside(thread: &std::thread::Thread) -> Thread {
         Thread(Inner::Outside(thread.clone()))
-    }
-
-    /// Lets a thread under test run. The job holds this handle until the thread ends.
-    pub(super) fn start(&self, job: Box<dyn FnOnce()>, site: Site) -> Number {
-        let thread = ops::spawn(job, site);
-        if let Inner::Checked(local) = &self.0 {
-            local.number.set(ops::name_of(thread));
-            ops::set_data(thread, Rc::as_ptr(local).cast());
-        }
-        thread
     }
 
     /// Gives the thread a token, with which its next [`park`](super::park) returns. There is one
@@ -114,7 +133,8 @@ impl Thread {
     #[track_caller]
     pub fn unpark(&self) {
         match &self.0 {
-            Inner::Checked(local) => {
+            Inner::Checked(owner) => {
+                let local = owner.local();
                 ops::on_object(Object::new(&local.token, "token"), 1, Op::post(Addr::NONE, here!()));
             }
             Inner::Outside(thread) => thread.unpark(),
@@ -124,7 +144,7 @@ impl Thread {
     /// The thread's identity.
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
-            Inner::Checked(local) => Identity::Checked(local.number.get()),
+            Inner::Checked(owner) => Identity::Checked(owner.local().number.get()),
             Inner::Outside(thread) => Identity::Outside(thread.id()),
         })
     }
@@ -132,7 +152,7 @@ impl Thread {
     /// The name that a [`Builder`](super::Builder) gave it; that of the main thread is `main`.
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
-            Inner::Checked(local) => local.name.as_deref(),
+            Inner::Checked(owner) => owner.local().name.as_deref(),
             Inner::Outside(thread) => thread.name(),
         }
     }
@@ -183,7 +203,7 @@ impl fmt::Debug for ThreadId {
 /// ```
 pub fn current() -> Thread {
     if ops::in_check() {
-        Thread(Inner::Checked(Local::of(ops::thread())))
+        Local::of(ops::thread()).thread()
     } else {
         Thread(Inner::Outside(std::thread::current()))
     }

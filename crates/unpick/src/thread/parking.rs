@@ -1,7 +1,6 @@
 //! Threads that sleep until another thread wakes them: parking, and what conditions and barriers
 //! rest on.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use unpick_core::op::{Addr, Op, Site};
@@ -95,7 +94,7 @@ fn wakes_spuriously(local: &Local, site: Site) -> bool {
 }
 
 /// The calling thread as one that others wake.
-pub(crate) struct Wakes(Rc<Local>);
+pub(crate) struct Wakes(&'static Local);
 
 impl Wakes {
     /// The calling thread.
