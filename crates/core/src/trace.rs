@@ -99,6 +99,17 @@ pub enum Action {
         /// The value written.
         value: u64,
     },
+    /// A part of a call that takes several steps: of a `Condvar`, an `RwLock`, a channel, ...
+    Call {
+        /// The call, as the program spells it.
+        call: String,
+        /// Index in [`Trace::objects`].
+        object: usize,
+        /// What this step of it does, in words; empty if there is nothing to say.
+        part: String,
+        /// The step of the same object that it comes after, where it has looked.
+        after: Option<usize>,
+    },
     /// A fence.
     Fence {
         /// Memory order.

@@ -122,6 +122,9 @@ fn action(action: &Action) -> Value {
             "type": "update", "name": name, "object": object, "mode": mode.name(),
             "seen": seen(s), "value": value,
         }),
+        Action::Call { call, object, part, after } => json!({
+            "type": "call", "call": call, "object": object, "part": part, "after": after,
+        }),
         Action::Fence { mode } => json!({ "type": "fence", "mode": mode.name() }),
         Action::Spawn { thread } => json!({ "type": "spawn", "thread": thread }),
         Action::Join { thread } => json!({ "type": "join", "thread": thread }),

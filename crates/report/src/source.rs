@@ -83,12 +83,15 @@ impl Sources {
     /// ```
     pub fn receiver(&mut self, place: &Place) -> Option<String> {
         let file = self.file(&place.file)?;
-        let line = file.line(place.line)?;
-        let at = line.start + usize::try_from(place.column.checked_sub(1)?).ok()?;
-        if at >= line.end {
-            return None;
-        }
-        receiver::before(&file.chars, &file.masked, at)
+        receiver::before(&file.chars, &file.masked, file.at(place)?)
+    }
+
+    /// The name that stands at a place: `load` for the place of `flag.load(Acquire)`.
+    pub fn name(&mut self, place: &Place) -> Option<String> {
+        let file = self.file(&place.file)?;
+        let rest = &file.masked[file.at(place)?..];
+        let name: String = rest.iter().take_while(|c| c.is_alphanumeric() || **c == '_').collect();
+        (!name.is_empty()).then_some(name)
     }
 
     fn file(&mut self, path: &str) -> Option<&File> {
@@ -115,6 +118,13 @@ impl File {
         let starts = chars.iter().enumerate().filter(|(_, c)| **c == '\n').map(|(i, _)| i + 1);
         let lines = std::iter::once(0).chain(starts).collect();
         File { masked: mask::mask(&chars), chars, lines }
+    }
+
+    /// Where a place is in the text.
+    fn at(&self, place: &Place) -> Option<usize> {
+        let line = self.line(place.line)?;
+        let at = line.start + usize::try_from(place.column.checked_sub(1)?).ok()?;
+        (at < line.end).then_some(at)
     }
 
     /// The characters of a line, counted from 1.

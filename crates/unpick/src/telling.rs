@@ -4,6 +4,7 @@
 //! thread, run once more in that order to see that it fails again, and a second time to keep the
 //! call stacks. What the report shows is that run.
 
+mod calls;
 mod explain;
 mod memory;
 mod trace;

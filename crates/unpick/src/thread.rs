@@ -62,7 +62,8 @@ impl<T> Packet<T> {
             (&raw mut (*place).tag).write(Tag::new());
             (&raw mut (*place).local).write(Local::new(name));
             let packet = packet.assume_init();
-            packet.local.set_owner(Rc::as_ptr(&packet) as *const Packet<T>);
+            let owner: *const Packet<T> = Rc::as_ptr(&packet);
+            packet.local.set_owner(owner);
             packet
         }
     }

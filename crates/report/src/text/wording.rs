@@ -43,6 +43,9 @@ pub(super) fn wording(trace: &Trace, names: &[String], index: usize) -> Wording 
     let thread = |t: usize| names.get(t).map_or("?", String::as_str);
     match &trace.steps[index].action {
         Action::Read { .. } | Action::Write { .. } | Action::Update { .. } => memory(trace, index),
+        Action::Call { call, part, after, .. } => Wording::new(clean(call))
+            .result(part.clone())
+            .detail(after.map(|step| format!("after {}", number(step)))),
         Action::Fence { mode } => Wording::new(format!("fence({})", mode.name())),
         Action::Spawn { thread: t } => Wording::new(format!("spawn {}", thread(*t))),
         Action::Join { thread: t } => Wording::new(format!("join {}", thread(*t))),

@@ -17,8 +17,8 @@ pub(crate) struct Told<'a> {
     pub(super) graph: &'a Graph,
     pub(super) violation: &'a Violation,
     pub(super) recorder: Option<&'a Recorder>,
-    explored: &'a Explored,
-    sources: Sources,
+    pub(super) explored: &'a Explored,
+    pub(super) sources: Sources,
     pub(super) steps: Vec<Step>,
     /// Step of each event, by stamp.
     step_of: Vec<usize>,
@@ -50,7 +50,8 @@ impl<'a> Told<'a> {
             self.add_labels(id.thread, id.index, &mut labelled);
             self.step_of.push(self.steps.len());
             let event = *self.graph.event(id);
-            let (action, deciding) = self.action(id, &event);
+            let part = self.part_of_call(id, &event);
+            let (action, deciding) = part.unwrap_or_else(|| self.action(id, &event));
             self.steps.push(Step {
                 thread: id.thread.index(),
                 place: site::place(event.site),
@@ -152,7 +153,7 @@ impl<'a> Told<'a> {
     }
 
     /// The next newer write, if it stands earlier in the trace.
-    fn newer_write(&self, id: EventId, event: &Event) -> Option<EventId> {
+    pub(super) fn newer_write(&self, id: EventId, event: &Event) -> Option<EventId> {
         let position = self.graph.position(event.addr, event.rf);
         let newer = self.graph.writes(event.addr)[position..].iter().copied();
         newer.filter(|&write| write != id).find(|&write| self.graph.event(write).stamp < event.stamp)
@@ -219,7 +220,7 @@ impl<'a> Told<'a> {
         foreign.map(|(index, _)| self.step(EventId::new(thread, index))).collect()
     }
 
-    fn step(&self, id: EventId) -> usize {
+    pub(super) fn step(&self, id: EventId) -> usize {
         self.step_of[self.graph.event(id).stamp as usize]
     }
 
@@ -367,8 +368,10 @@ impl<'a> Told<'a> {
                     format!("for `{lock}`, held by {holder}")
                 }
                 Wait::Signal { addr, .. } => {
-                    let object = objects.get(addr.index()).map_or("a signal", |object| &object.name);
-                    format!("for {object}, and nobody is left to wake it")
+                    let call = self.call(waiter.point.site);
+                    let object = objects.get(addr.index()).map(|object| object.name.clone());
+                    let call = call.or(object).unwrap_or_else(|| String::from("a signal"));
+                    format!("for `{call}` to end, and nobody is left to wake it")
                 }
                 Wait::Join(child) => format!("for the end of {}", site::thread_name(child)),
                 Wait::Spin { from } => {

@@ -71,7 +71,8 @@ impl Local {
         if data.is_null() {
             assert_eq!(thread, ops::thread(), "only the main thread comes without data, and makes it itself");
             let local = unpick_runtime::untracked(|| Rc::new(Local::new(Some(String::from("main")))));
-            local.set_owner(Rc::as_ptr(&local) as *const Local);
+            let owner: *const Local = Rc::as_ptr(&local);
+            local.set_owner(owner);
             ops::set_data(thread, Rc::into_raw(Rc::clone(&local)).cast());
             return Local::of(thread);
         }

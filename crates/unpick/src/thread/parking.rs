@@ -42,7 +42,7 @@ pub fn park() {
     }
     let site = here!();
     let local = Local::of(ops::thread());
-    if !wakes_spuriously(&local, site) {
+    if !wakes_spuriously(local, site) {
         ops::on_object(Object::new(&local.token, "token"), 1, Op::wait(Addr::NONE, false, site));
     }
 }
@@ -114,7 +114,7 @@ impl Wakes {
 
     /// Whether the thread goes on without being woken.
     pub(crate) fn wakes_spuriously(&self, site: Site) -> bool {
-        wakes_spuriously(&self.0, site)
+        wakes_spuriously(self.0, site)
     }
 
     /// Notes with which mutex the thread waits.
