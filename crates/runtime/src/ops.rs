@@ -61,12 +61,7 @@ pub fn in_check() -> bool {
 #[inline(always)]
 pub fn on_object(object: Object<'_>, init: Value, op: Op) -> Value {
     let mut request = Request { object, init, op };
-    if current::is_watched() {
-        crate::shared::end_quiet();
-        crate::registers::watched(&mut request)
-    } else {
-        unwatched(&mut request)
-    }
+    if current::is_watched() { crate::registers::watched(&mut request) } else { unwatched(&mut request) }
 }
 
 /// The path on which nobody looks at the stack.
