@@ -181,6 +181,11 @@ unsafe impl Sync for Once {}
 impl UnwindSafe for Once {}
 impl RefUnwindSafe for Once {}
 
+/// A [`Once`] of which nothing has been done.
+#[deprecated(since = "1.38.0", note = "the `Once::new()` function is now preferred")]
+#[expect(clippy::declare_interior_mutable_const, reason = "std has it still")]
+pub const ONCE_INIT: Once = Once::new();
+
 /// What a closure is told by [`Once::call_once_force`], as [`std::sync::OnceState`].
 #[derive(Debug)]
 pub struct OnceState {
