@@ -167,7 +167,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
         match self.try_lock() {
             Ok(guard) => shown.field("data", &&*guard),
             Err(TryLockError::Poisoned(poisoned)) => shown.field("data", &&**poisoned.get_ref()),
-            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+            Err(TryLockError::WouldBlock) => shown.field("data", &"<locked>"),
         };
         shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
     }

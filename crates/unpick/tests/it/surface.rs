@@ -4,6 +4,8 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use crate::support::holds;
+
 /// What values have that stand for all others.
 pub(crate) trait Value: Copy + Debug + Default + Ord + Hash + Send + Sync + 'static {}
 
@@ -63,4 +65,33 @@ twice! {
     thread: "surface/thread.rs";
     cell: "surface/cell.rs";
     auto: "surface/auto.rs";
+}
+
+mod behaviour_of_std {
+    use std as subject;
+    include!("surface/behaviour.rs");
+}
+
+mod behaviour_of_unpick {
+    use unpick as subject;
+    include!("surface/behaviour.rs");
+}
+
+#[track_caller]
+fn compare(std: &[String], unpick: &[String]) {
+    for (std, unpick) in std.iter().zip(unpick) {
+        assert_eq!(std, unpick);
+    }
+    assert_eq!(std.len(), unpick.len());
+}
+
+#[test]
+fn outside_a_check_the_types_do_what_those_of_std_do() {
+    compare(&behaviour_of_std::seen(), &behaviour_of_unpick::seen());
+}
+
+#[test]
+fn inside_a_check_the_types_do_what_those_of_std_do() {
+    let std = behaviour_of_std::seen();
+    holds(move || compare(&std, &behaviour_of_unpick::seen()));
 }
