@@ -198,7 +198,7 @@ fn channels(notes: &mut Vec<String>) {
     note!(notes: receiver.try_iter().collect::<Vec<_>>(), sender.send(4));
     drop(sender);
     note!(notes: receiver.iter().collect::<Vec<_>>(), receiver.recv(), receiver.try_recv());
-    note!(notes: receiver.recv_timeout(Duration::ZERO), (&receiver).into_iter().count(), receiver.into_iter().next());
+    note!(notes: receiver.recv_timeout(Duration::ZERO), IntoIterator::into_iter(&receiver).count(), receiver.into_iter().next());
     let (sender, receiver) = sync_channel(1);
     note!(notes: sender, sender.try_send(1), sender.try_send(2), receiver.recv(), sender.send(3));
     drop(receiver);

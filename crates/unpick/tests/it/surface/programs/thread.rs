@@ -20,7 +20,7 @@ thread_local! {
     static _LAZY: Vec<u8> = vec![1];
     pub static _EAGER: Cell<u8> = const { Cell::new(1) };
 }
-thread_local!(static _ONE: u8 = 1);
+thread_local!(static _ONE: String = String::from("one"));
 
 fn functions<'env, T: Value>() {
     let _: fn(fn() -> T) -> JoinHandle<T> = thread::spawn;
