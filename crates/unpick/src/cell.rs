@@ -6,6 +6,8 @@
 
 mod value;
 
+use std::mem::{MaybeUninit, offset_of};
+
 use unpick_core::op::Site;
 use unpick_runtime::Tag;
 use unpick_runtime::ops::{self, Object};
@@ -42,8 +44,17 @@ impl<T> UnsafeCell<T> {
     }
 
     /// The value.
-    pub fn into_inner(self) -> T {
-        self.value.into_inner()
+    pub const fn into_inner(self) -> T {
+        let this = MaybeUninit::new(self);
+        // SAFETY: the cell is there, and is not used again.
+        unsafe { (&raw const (*this.as_ptr()).value).read().into_inner() }
+    }
+
+    /// A pointer to the value of a cell of which there is only a pointer. Uses of it are not seen.
+    ///
+    /// `std`'s takes cells of unsized values as well.
+    pub const fn raw_get(this: *const UnsafeCell<T>) -> *mut T {
+        this.wrapping_byte_add(offset_of!(UnsafeCell<T>, value)).cast_mut().cast()
     }
 }
 

@@ -347,6 +347,12 @@ impl<T> ScopedJoinHandle<'_, T> {
     }
 }
 
+impl<T> std::fmt::Debug for ScopedJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ScopedJoinHandle").finish_non_exhaustive()
+    }
+}
+
 impl<'scope> Scope<'scope, '_> {
     /// Starts a thread of the scope.
     #[track_caller]

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::mem::MaybeUninit;
 
 use unpick_runtime::Tag;
 use unpick_runtime::ops::{self, Object};
@@ -13,8 +14,8 @@ use crate::here;
 /// Inside a check [`get`](Cell::get) is a read of the cell, and everything that changes the value is a
 /// write. As in `std` a `Cell` is not [`Sync`], so threads share one only by way of an
 /// `unsafe impl Sync`; two accesses that are not ordered by happens-before, one a write, are then a
-/// data race. What is done through [`as_ptr`](Cell::as_ptr) is not seen. There is no `from_mut`, since
-/// the cell keeps more than the value.
+/// data race. What is done through [`as_ptr`](Cell::as_ptr) is not seen. There is no `from_mut` and no
+/// `as_slice_of_cells`, since a cell keeps more than its value.
 ///
 /// ```
 /// use unpick::cell::Cell;
@@ -88,8 +89,10 @@ impl<T> Cell<T> {
     }
 
     /// The value.
-    pub fn into_inner(self) -> T {
-        self.value.into_inner()
+    pub const fn into_inner(self) -> T {
+        let this = MaybeUninit::new(self);
+        // SAFETY: the cell is there, and is not used again.
+        unsafe { (&raw const (*this.as_ptr()).value).read().into_inner() }
     }
 }
 

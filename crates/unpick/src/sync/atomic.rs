@@ -15,6 +15,28 @@ use crate::here;
 
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
+/// A false [`AtomicBool`].
+#[deprecated(since = "1.34.0", note = "the `new` function is now preferred")]
+#[expect(clippy::declare_interior_mutable_const, reason = "std has it still")]
+pub const ATOMIC_BOOL_INIT: AtomicBool = AtomicBool::new(false);
+
+/// An [`AtomicIsize`] that is 0.
+#[deprecated(since = "1.34.0", note = "the `new` function is now preferred")]
+#[expect(clippy::declare_interior_mutable_const, reason = "std has it still")]
+pub const ATOMIC_ISIZE_INIT: AtomicIsize = AtomicIsize::new(0);
+
+/// An [`AtomicUsize`] that is 0.
+#[deprecated(since = "1.34.0", note = "the `new` function is now preferred")]
+#[expect(clippy::declare_interior_mutable_const, reason = "std has it still")]
+pub const ATOMIC_USIZE_INIT: AtomicUsize = AtomicUsize::new(0);
+
+/// Says that the caller is waiting in a loop: the old name of [`spin_loop`](crate::hint::spin_loop).
+#[deprecated(since = "1.51.0", note = "use hint::spin_loop instead")]
+#[inline]
+pub fn spin_loop_hint() {
+    crate::hint::spin_loop();
+}
+
 /// A fence, as [`std::sync::atomic::fence`].
 ///
 /// # Panics
@@ -69,6 +91,15 @@ fn failure_mode(order: Ordering) -> Mode {
         Ordering::Release => panic!("there is no such thing as a release failure ordering"),
         Ordering::AcqRel => panic!("there is no such thing as an acquire-release failure ordering"),
         order => mode(order),
+    }
+}
+
+/// The order of a failed `compare_and_swap`, which has one order for both.
+fn order_of_failure(order: Ordering) -> Ordering {
+    match order {
+        Ordering::Release => Ordering::Relaxed,
+        Ordering::AcqRel => Ordering::Acquire,
+        order => order,
     }
 }
 
@@ -193,6 +224,60 @@ macro_rules! atomic {
                     }
                 }
                 Err(old)
+            }
+
+            /// As [`fetch_update`](Self::fetch_update), by the name that `std` prefers.
+            ///
+            /// # Errors
+            ///
+            /// With the value for which the function returned `None`.
+            #[track_caller]
+            pub fn try_update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                f: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                self.fetch_update(set_order, fetch_order, f)
+            }
+
+            /// Changes the value by a function, trying again until nobody interferes; returns the old
+            /// value.
+            #[track_caller]
+            pub fn update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut f: impl FnMut($value) -> $value,
+            ) -> $value {
+                let mut old = self.load(fetch_order);
+                loop {
+                    match self.compare_exchange_weak(old, f(old), set_order, fetch_order) {
+                        Ok(old) => return old,
+                        Err(newer) => old = newer,
+                    }
+                }
+            }
+
+            /// Writes `new` if the value is `current`; returns the old value in either case.
+            #[deprecated(
+                since = "1.50.0",
+                note = "use `compare_exchange` or `compare_exchange_weak` instead"
+            )]
+            #[track_caller]
+            pub fn compare_and_swap(&self, current: $value, new: $value, order: Ordering) -> $value {
+                let (Ok(old) | Err(old)) =
+                    self.compare_exchange(current, new, order, order_of_failure(order));
+                old
+            }
+
+            /// Where the value is.
+            ///
+            /// Inside a check this tells atomics apart, and is good for nothing else: the value is kept
+            /// by the engine, what stands in memory is an old one, and what is done through the pointer
+            /// is not seen.
+            pub const fn as_ptr(&self) -> *mut $value {
+                self.inner.as_ptr()
             }
 
             /// The value, which nobody else can use meanwhile.
@@ -353,6 +438,52 @@ impl Default for AtomicBool {
 atomic! {
     /// A pointer that threads may share, as [`std::sync::atomic::AtomicPtr`].
     AtomicPtr<T>, *mut T, 8, true, |value: *mut T| value as u64, |value: u64| value as *mut T
+}
+
+/// A method of a pointer that is one read-modify-write of its address.
+macro_rules! fetch_address {
+    ($($(#[$doc:meta])* $method:ident $rmw:expr, $bytes:expr;)*) => {
+        $(
+            $(#[$doc])*
+            #[track_caller]
+            #[inline]
+            pub fn $method(&self, value: usize, order: Ordering) -> *mut T {
+                if ops::in_check() {
+                    let bytes = value.wrapping_mul($bytes) as u64;
+                    self.take(Op::rmw(Addr::NONE, $rmw, mode(order), bytes, here!()))
+                } else {
+                    self.outside().$method(value, order)
+                }
+            }
+        )*
+    };
+}
+
+/// Changes of the address, which wraps around. Inside a check, the result may be used for whatever lies
+/// where it points to.
+impl<T> AtomicPtr<T> {
+    fetch_address! {
+        /// Moves the pointer ahead by so many values; returns the old one.
+        fetch_ptr_add Rmw::Add, size_of::<T>();
+        /// Moves the pointer back by so many values; returns the old one.
+        fetch_ptr_sub Rmw::Sub, size_of::<T>();
+        /// Moves the pointer ahead by so many bytes; returns the old one.
+        fetch_byte_add Rmw::Add, 1;
+        /// Moves the pointer back by so many bytes; returns the old one.
+        fetch_byte_sub Rmw::Sub, 1;
+        /// Bitwise or of the address; returns the old pointer.
+        fetch_or Rmw::Or, 1;
+        /// Bitwise and of the address; returns the old pointer.
+        fetch_and Rmw::And, 1;
+        /// Bitwise exclusive or of the address; returns the old pointer.
+        fetch_xor Rmw::Xor, 1;
+    }
+}
+
+impl<T> fmt::Pointer for AtomicPtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Pointer::fmt(&self.load(Ordering::Relaxed), f)
+    }
 }
 
 impl<T> Default for AtomicPtr<T> {

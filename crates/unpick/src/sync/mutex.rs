@@ -160,9 +160,16 @@ impl<T: Default> Default for Mutex<T> {
     }
 }
 
-impl<T: ?Sized> fmt::Debug for Mutex<T> {
+/// Shows the value if the lock is free, which is tried as by [`try_lock`](Mutex::try_lock).
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mutex").field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+        let mut shown = f.debug_struct("Mutex");
+        match self.try_lock() {
+            Ok(guard) => shown.field("data", &&*guard),
+            Err(TryLockError::Poisoned(poisoned)) => shown.field("data", &&**poisoned.get_ref()),
+            Err(TryLockError::WouldBlock) => shown.field("data", &"<locked>"),
+        };
+        shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
 
 use unpick_core::op::{Addr, Mode, Op, Site, Value};
@@ -181,10 +182,22 @@ unsafe impl Sync for Once {}
 impl UnwindSafe for Once {}
 impl RefUnwindSafe for Once {}
 
+/// A [`Once`] of which nothing has been done.
+#[deprecated(since = "1.38.0", note = "the `Once::new()` function is now preferred")]
+#[expect(clippy::declare_interior_mutable_const, reason = "std has it still")]
+pub const ONCE_INIT: Once = Once::new();
+
 /// What a closure is told by [`Once::call_once_force`], as [`std::sync::OnceState`].
-#[derive(Debug)]
 pub struct OnceState {
     poisoned: bool,
+    /// As `std`'s, it is not shared with other threads.
+    unshared: PhantomData<Cell<()>>,
+}
+
+impl fmt::Debug for OnceState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnceState").field("poisoned", &self.poisoned).finish()
+    }
 }
 
 impl OnceState {
@@ -215,7 +228,9 @@ impl Once {
     /// As [`call_once`](Once::call_once), but tries again if an earlier closure panicked.
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
-        self.parts.run(&self.memory(), true, |poisoned| f(&OnceState { poisoned }));
+        self.parts.run(&self.memory(), true, |poisoned| {
+            f(&OnceState { poisoned, unshared: PhantomData });
+        });
     }
 
     /// Whether it is done, as far as the caller can know.

@@ -335,9 +335,16 @@ impl<T: Default> Default for RwLock<T> {
     }
 }
 
-impl<T: ?Sized> fmt::Debug for RwLock<T> {
+/// Shows the value if nobody writes, which is tried as by [`try_read`](RwLock::try_read).
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RwLock").field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+        let mut shown = f.debug_struct("RwLock");
+        match self.try_read() {
+            Ok(guard) => shown.field("data", &&*guard),
+            Err(TryLockError::Poisoned(poisoned)) => shown.field("data", &&**poisoned.get_ref()),
+            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+        };
+        shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
     }
 }
 

@@ -79,7 +79,7 @@ pub struct AccessError;
 
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the thread-local has been destroyed")
+        f.pad("already destroyed")
     }
 }
 

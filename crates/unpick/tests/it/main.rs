@@ -29,6 +29,7 @@ mod settings_macro;
 mod spec;
 mod statics;
 mod support;
+mod surface;
 mod threads;
 mod time;
 mod violations;

@@ -28,6 +28,8 @@ fn main() {
         same!(sync::LazyLock<u8>),
         same!(sync::PoisonError<u8>),
         same!(sync::TryLockError<u8>),
+        same!(sync::LockResult<u8>),
+        same!(sync::TryLockResult<u8>),
         same!(sync::mpsc::Sender<u8>),
         same!(sync::mpsc::SyncSender<u8>),
         same!(sync::mpsc::Receiver<u8>),
@@ -60,6 +62,7 @@ fn main() {
         same!(thread::ScopedJoinHandle<'static, u8>),
         same!(thread::LocalKey<u8>),
         same!(thread::AccessError),
+        same!(thread::Result<u8>),
         same!(cell::Cell<u8>),
         same!(cell::RefCell<u8>),
         same!(cell::OnceCell<u8>),
@@ -72,6 +75,11 @@ fn main() {
         same!(time::Duration),
         same!(time::SystemTime),
     ];
+    // The one that has methods of its own is laid out as `std`'s.
+    assert_eq!(
+        std::alloc::Layout::new::<unpick::cell::UnsafeCell<u64>>(),
+        std::alloc::Layout::new::<std::cell::UnsafeCell<u64>>(),
+    );
     let different: Vec<&str> =
         types.iter().filter(|(_, ours, std)| ours != std).map(|(name, ..)| *name).collect();
     assert!(different.is_empty(), "not std's own: {different:?}");

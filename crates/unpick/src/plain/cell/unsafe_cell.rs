@@ -23,8 +23,16 @@ impl<T> UnsafeCell<T> {
 
     /// The value.
     #[inline(always)]
-    pub fn into_inner(self) -> T {
-        self.0.into_inner()
+    pub const fn into_inner(self) -> T {
+        let this = std::mem::MaybeUninit::new(self);
+        // SAFETY: the cell is there, and is not used again; it is its value and nothing else.
+        unsafe { this.as_ptr().cast::<T>().read() }
+    }
+
+    /// A pointer to the value of a cell of which there is only a pointer.
+    #[inline(always)]
+    pub const fn raw_get(this: *const UnsafeCell<T>) -> *mut T {
+        this.cast_mut().cast()
     }
 }
 
@@ -49,7 +57,7 @@ impl<T: ?Sized> UnsafeCell<T> {
 
     /// The value, which nobody else can use meanwhile.
     #[inline(always)]
-    pub fn get_mut(&mut self) -> &mut T {
+    pub const fn get_mut(&mut self) -> &mut T {
         self.0.get_mut()
     }
 }

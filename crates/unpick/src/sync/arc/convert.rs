@@ -5,6 +5,7 @@ use std::borrow::{Cow, ToOwned};
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 
 use super::counts::Counts;
 use super::{Arc, Inner, allocate};
@@ -201,5 +202,16 @@ impl<T> Default for Arc<[T]> {
     #[track_caller]
     fn default() -> Arc<[T]> {
         Arc::from([])
+    }
+}
+
+impl<T: ?Sized> Default for Pin<Arc<T>>
+where
+    Arc<T>: Default,
+{
+    #[track_caller]
+    fn default() -> Pin<Arc<T>> {
+        // SAFETY: a shared value does not move.
+        unsafe { Pin::new_unchecked(Arc::default()) }
     }
 }

@@ -7,6 +7,8 @@ use std::fmt;
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
+#[cfg(unix)]
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::{Arc, Weak};
@@ -77,6 +79,20 @@ impl<T: ?Sized> fmt::Pointer for Arc<T> {
 impl<T: ?Sized + Error> Error for Arc<T> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         (**self).source()
+    }
+}
+
+#[cfg(unix)]
+impl<T: AsFd + ?Sized> AsFd for Arc<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        (**self).as_fd()
+    }
+}
+
+#[cfg(unix)]
+impl<T: AsRawFd> AsRawFd for Arc<T> {
+    fn as_raw_fd(&self) -> RawFd {
+        (**self).as_raw_fd()
     }
 }
 

@@ -19,6 +19,7 @@
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::mem::{MaybeUninit, needs_drop};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 use std::sync::mpsc::{TryRecvError, TrySendError};
 
@@ -55,6 +56,10 @@ pub(super) struct Channel<T> {
     /// Whether the receiver knows that there are no senders.
     is_mute: Cell<bool>,
 }
+
+// As the ends of `std`'s channels: a panic leaves no message half sent.
+impl<T> UnwindSafe for Channel<T> {}
+impl<T> RefUnwindSafe for Channel<T> {}
 
 /// The place of one message.
 struct Slot<T> {
