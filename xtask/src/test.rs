@@ -24,7 +24,7 @@ impl Test {
         run(&mut cargo(["test", "--workspace", "--no-fail-fast"]))?;
         let adopted = ["--manifest-path", "examples/adopted/Cargo.toml", "--target-dir"];
         let folder = target().join("adopted");
-        run(cargo(["run", "--bin", "types"]).args(adopted).arg(&folder))?;
+        run(cargo(["run", "--bin", "same_types"]).args(adopted).arg(&folder))?;
         run(cargo(["test"]).args(adopted).arg(&folder))?;
         if self.long {
             run(&mut cargo(["fmt", "--all", "--check"]))?;
