@@ -29,5 +29,5 @@ pub mod worker;
 pub use arena::{Allocator, untracked};
 pub use memory::ordered;
 pub use pulse::Pulse;
-pub use session::{Limits, Program};
+pub use session::{Job, Limits, Program};
 pub use tag::Tag;

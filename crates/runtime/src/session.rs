@@ -34,8 +34,24 @@ use crate::wording;
 /// The program under test: called once per execution.
 pub type Program = Arc<dyn Fn() + Send + Sync>;
 
-/// What a spawned thread has to do.
-pub(crate) type Job = Box<dyn FnOnce()>;
+/// What a spawned thread has to do: a function, and what it works on. It is done once, or never.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    run: unsafe fn(*const ()),
+    work: *const (),
+}
+
+impl Job {
+    /// A job.
+    ///
+    /// # Safety
+    ///
+    /// `run` may be called with `work` once, by another thread of the program under test.
+    #[inline(always)]
+    pub unsafe fn new(run: unsafe fn(*const ()), work: *const ()) -> Job {
+        Job { run, work }
+    }
+}
 
 /// Limits that the runtime keeps.
 #[derive(Clone, Copy, Debug)]
@@ -344,7 +360,7 @@ impl Session {
         let leak = if matches!(outcome, Outcome::Complete) { self.leak() } else { None };
         if !matches!(outcome, Outcome::Complete) {
             self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
-            self.jobs.iter_mut().for_each(|job| std::mem::forget(job.take()));
+            self.jobs.fill(None);
         }
         if self.on_arenas && !self.spilled && self.uses_heap() {
             self.spilled = true;
@@ -509,8 +525,9 @@ pub(crate) fn work(session: *mut Session, thread: ThreadId, yielder: &Yielder<()
         } else {
             // SAFETY: as above.
             let job = unsafe { (&mut (*session).jobs)[thread.index()].take() };
-            if let Some(job) = job {
-                job();
+            if let Some(Job { run, work }) = job {
+                // SAFETY: the job was taken, so it is not done twice.
+                unsafe { run(work) };
             }
         }
         locals::end(session);

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, ThreadId as Number};
 use unpick_runtime::facts::{self, Fact};
 use unpick_runtime::ops::{self, Object};
-use unpick_runtime::{Tag, panics};
+use unpick_runtime::{Job, Tag, panics};
 
 use crate::here;
 
@@ -42,32 +42,78 @@ struct Packet<T> {
     tag: Tag,
     /// What is kept for the thread.
     local: Local,
+    /// Where the thread was spawned: what a report says about its end and about the dropping of its
+    /// handle, which have no places of their own in the source.
+    site: Site,
 }
 
-impl<T> Owner for Packet<T> {
+/// A packet, and what the thread has to do to fill it: one block of memory for both.
+struct Work<F, T> {
+    packet: Packet<T>,
+    /// Taken when the thread starts. In an execution that is abandoned, nobody drops it.
+    todo: Cell<Option<F>>,
+}
+
+/// Something with a packet.
+trait Parcel<T>: Owner {
+    fn packet(&self) -> &Packet<T>;
+}
+
+impl<F, T> Owner for Work<F, T> {
     fn local(&self) -> &Local {
-        &self.local
+        &self.packet.local
+    }
+}
+
+impl<F, T> Parcel<T> for Work<F, T> {
+    fn packet(&self) -> &Packet<T> {
+        &self.packet
+    }
+}
+
+impl<F: FnOnce() -> T, T> Work<F, T> {
+    /// Work with an empty packet, made in place: building it on the stack and moving it shows in profiles.
+    #[inline(always)]
+    fn new(name: Option<String>, f: F, site: Site) -> Rc<Work<F, T>> {
+        let mut work = unpick_runtime::untracked(Rc::<Work<F, T>>::new_uninit);
+        // SAFETY: the block is not shared yet, and all fields are written before it is used.
+        unsafe {
+            let place = Rc::get_mut(&mut work).unwrap_unchecked().as_mut_ptr();
+            (&raw mut (*place).packet.result).write(UnsafeCell::new(ManuallyDrop::new(None)));
+            (&raw mut (*place).packet.tag).write(Tag::new());
+            (&raw mut (*place).packet.site).write(site);
+            (&raw mut (*place).packet.local).write(Local::new(name));
+            (&raw mut (*place).todo).write(Cell::new(Some(f)));
+            let work = work.assume_init();
+            let owner: *const Work<F, T> = Rc::as_ptr(&work);
+            work.packet.local.set_owner(owner);
+            work
+        }
+    }
+
+    /// Does the work, in its own thread.
+    ///
+    /// # Safety
+    ///
+    /// The pointer is of an `Rc`, which is given up here.
+    unsafe fn run(work: *const ()) {
+        // SAFETY: as the caller promises.
+        let work = unsafe { Rc::from_raw(work.cast::<Work<F, T>>()) };
+        let Some(f) = work.todo.take() else { return };
+        let result = catch_unwind(AssertUnwindSafe(f));
+        if let Err(payload) = &result {
+            panics::escape(&**payload);
+        }
+        let packet = &work.packet;
+        // SAFETY: nobody reads the packet before the thread has ended.
+        unsafe { *packet.result.get() = ManuallyDrop::new(Some(result)) };
+        if facts::fact(Fact::EndsAreWatched) != 0 && packet.leave(packet.site) {
+            packet.discard();
+        }
     }
 }
 
 impl<T> Packet<T> {
-    /// An empty packet, made in place: building it on the stack and moving it shows in profiles.
-    #[inline(always)]
-    fn new(name: Option<String>) -> Rc<Packet<T>> {
-        let mut packet = unpick_runtime::untracked(Rc::<Packet<T>>::new_uninit);
-        // SAFETY: the packet is not shared yet, and all fields are written before it is used.
-        unsafe {
-            let place = Rc::get_mut(&mut packet).unwrap_unchecked().as_mut_ptr();
-            (&raw mut (*place).result).write(UnsafeCell::new(ManuallyDrop::new(None)));
-            (&raw mut (*place).tag).write(Tag::new());
-            (&raw mut (*place).local).write(Local::new(name));
-            let packet = packet.assume_init();
-            let owner: *const Packet<T> = Rc::as_ptr(&packet);
-            packet.local.set_owner(owner);
-            packet
-        }
-    }
-
     /// Whether the thread has ended, as far as the caller can know.
     #[track_caller]
     fn has_ended(&self) -> bool {
@@ -110,10 +156,7 @@ impl<T> Drop for Packet<T> {
 /// A thread under test that can be waited for.
 struct Checked<T> {
     thread: Number,
-    packet: Rc<Packet<T>>,
-    /// Where the thread was spawned: what a report says about its end and about the dropping of its
-    /// handle, which have no places of their own in the source.
-    site: Site,
+    parcel: Rc<dyn Parcel<T>>,
     joined: bool,
     /// What `thread` returns, once it was asked for.
     handle: OnceCell<Thread>,
@@ -121,7 +164,7 @@ struct Checked<T> {
 
 impl<T> Checked<T> {
     fn thread(&self) -> &Thread {
-        self.handle.get_or_init(|| self.packet.local.thread())
+        self.handle.get_or_init(|| self.parcel.local().thread())
     }
 
     #[track_caller]
@@ -129,7 +172,7 @@ impl<T> Checked<T> {
         self.joined = true;
         ops::join(self.thread, here!());
         // SAFETY: the thread has ended, and results are collected once.
-        let result = unsafe { (*self.packet.result.get()).take() };
+        let result = unsafe { (*self.parcel.packet().result.get()).take() };
         let result = result.unwrap_or_else(|| panic!("the result of {} has been taken already", self.thread));
         if result.is_err() {
             panics::handle(self.thread);
@@ -144,8 +187,9 @@ impl<T> Drop for Checked<T> {
         let told = needs_drop::<T>() && !self.joined && ops::in_check();
         if told {
             facts::learn(Fact::EndsAreWatched, 1);
-            if self.packet.leave(self.site) {
-                self.packet.discard();
+            let packet = self.parcel.packet();
+            if packet.leave(packet.site) {
+                packet.discard();
             }
         }
     }
@@ -196,7 +240,7 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
-            Inner::Checked(thread) => thread.packet.has_ended(),
+            Inner::Checked(thread) => thread.parcel.packet().has_ended(),
             Inner::Outside(handle, _) => handle.is_finished(),
         }
     }
@@ -255,27 +299,16 @@ where
     F: FnOnce() -> T + 'a,
     T: 'a,
 {
-    let packet = Packet::new(name);
-    let theirs = Rc::clone(&packet);
-    let job = move || {
-        let result = catch_unwind(AssertUnwindSafe(f));
-        if let Err(payload) = &result {
-            panics::escape(&**payload);
-        }
-        // SAFETY: nobody reads the packet before the thread has ended.
-        unsafe { *theirs.result.get() = ManuallyDrop::new(Some(result)) };
-        if facts::fact(Fact::EndsAreWatched) != 0 && theirs.leave(site) {
-            theirs.discard();
-        }
-    };
-    let job: Box<dyn FnOnce() + 'a> = unpick_runtime::untracked(|| Box::new(job));
+    let work: Rc<Work<F, T>> = Work::new(name, f, site);
+    // SAFETY: `run` gives up the pointer that is given away here, once.
+    let job = unsafe { Job::new(Work::<F, T>::run, Rc::into_raw(Rc::clone(&work)).cast()) };
+    let thread = ops::spawn(job, (&raw const work.packet.local).cast(), site);
+    work.packet.local.number.set(ops::name_of(thread));
+    let parcel: Rc<dyn Parcel<T> + 'a> = work;
     // SAFETY: for `spawn` the closure is 'static, or its caller vouches for it; for `scope` the thread is
-    // joined before anything
-    // that the closure borrows goes away.
-    let job = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce() + 'static>>(job) };
-    let thread = ops::spawn(job, (&raw const packet.local).cast(), site);
-    packet.local.number.set(ops::name_of(thread));
-    Checked { thread, packet, site, joined: false, handle: OnceCell::new() }
+    // joined before anything that the closure borrows goes away, and with it the closure itself.
+    let parcel = unsafe { std::mem::transmute::<Rc<dyn Parcel<T> + 'a>, Rc<dyn Parcel<T>>>(parcel) };
+    Checked { thread, parcel, joined: false, handle: OnceCell::new() }
 }
 
 /// Threads that end before the scope does, as [`std::thread::Scope`].
@@ -341,7 +374,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
-            ScopedInner::Checked(thread, _) => thread.packet.has_ended(),
+            ScopedInner::Checked(thread, _) => thread.parcel.packet().has_ended(),
             ScopedInner::Outside(handle, _) => handle.is_finished(),
         }
     }

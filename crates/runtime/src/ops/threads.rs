@@ -8,7 +8,7 @@ use crate::current::context;
 use crate::session::{Job, Session};
 
 /// Starts a thread, and keeps a pointer for it as [`set_data`] does.
-pub fn spawn(job: Box<dyn FnOnce()>, data: *const (), site: Site) -> ThreadId {
+pub fn spawn(job: Job, data: *const (), site: Site) -> ThreadId {
     let thread = ThreadId(other(&Op::spawn(site)) as u32);
     let (session, parent) = context();
     let arena = arena::enter(std::ptr::null_mut());
@@ -94,10 +94,8 @@ impl Session {
     /// Gives a thread its work.
     fn hire(&mut self, thread: ThreadId, job: Job) {
         if thread.index() >= self.jobs.len() {
-            self.jobs.resize_with(thread.index() + 1, || None);
+            self.jobs.resize(thread.index() + 1, None);
         }
-        if let Some(old) = self.jobs[thread.index()].replace(job) {
-            std::mem::forget(old);
-        }
+        self.jobs[thread.index()] = Some(job);
     }
 }
