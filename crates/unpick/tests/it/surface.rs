@@ -217,7 +217,7 @@ fn the_list_in_the_docs_is_what_is_tested() {
         for method in row.methods {
             let end = format!("::{method}");
             let is_used = |text: &&str| text.ends_with(&end) && words(text).any(|word| word == name);
-            assert!(statements.iter().any(|text| is_used(text)), "`{name}::{method}` is not used");
+            assert!(statements.iter().any(is_used), "`{name}::{method}` is not used");
         }
         let asks = |text: &&&str| {
             let asked = text.trim_start().split_once("!(").and_then(|(_, rest)| rest.split_once(": "));
