@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use unpick_core::op::{Addr, Mode, Op, Site, Value};
@@ -29,7 +30,7 @@ type Hold = Cell<(u32, u32)>;
 
 /// What changes in memory besides the value.
 struct State {
-    poisoned: Cell<bool>,
+    poisoned: AtomicBool,
     holds: [Hold; SLOTS],
 }
 
@@ -96,7 +97,10 @@ impl<T> RwLock<T> {
                 outside: std::sync::RwLock::new(()),
             },
             contents: Contents {
-                state: State { poisoned: Cell::new(false), holds: [const { Cell::new((0, 0)) }; SLOTS] },
+                state: State {
+                    poisoned: AtomicBool::new(false),
+                    holds: [const { Cell::new((0, 0)) }; SLOTS],
+                },
                 value: UnsafeCell::new(value),
             },
         }
@@ -108,7 +112,7 @@ impl<T> RwLock<T> {
     ///
     /// When a thread panicked while it wrote.
     pub fn into_inner(self) -> LockResult<T> {
-        let poisoned = self.contents.state.poisoned.get();
+        let poisoned = self.contents.state.poisoned.load(Ordering::Relaxed);
         let value = self.contents.value.into_inner();
         if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
     }
@@ -223,7 +227,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// When a thread panicked while it wrote.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let poisoned = self.contents.state.poisoned.get();
+        let poisoned = self.contents.state.poisoned.load(Ordering::Relaxed);
         let value = self.contents.value.get_mut();
         if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
     }

@@ -152,6 +152,25 @@ fn a_lock_that_is_shown_is_free_or_not() {
     assert_eq!(seen, [0, 1, 2].into_iter().collect());
 }
 
+/// Whoever asks without the lock may come before the panic or after it.
+#[test]
+fn poison_is_seen_without_the_lock() {
+    let (seen, _) = outcomes_in(&Check::new(), || {
+        let lock = Mutex::new(1);
+        thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let _guard = lock.lock();
+                panic!("on purpose");
+            });
+            let before = lock.is_poisoned();
+            other.join().unwrap_err();
+            assert!(lock.is_poisoned());
+            u64::from(before)
+        })
+    });
+    assert_eq!(seen, [0, 1].into_iter().collect());
+}
+
 /// A table in `docs/std.md`, row by row.
 struct Row<'a> {
     types: Vec<&'a str>,
