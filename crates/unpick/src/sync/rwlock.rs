@@ -19,7 +19,7 @@ use unpick_runtime::{Tag, panics};
 use super::poison::Poison;
 use crate::here;
 
-/// Locations of a lock; readers beyond share the last.
+/// Locations of a lock: as many threads can read.
 const SLOTS: usize = 32;
 
 const KIND: &str = "RwLock";
@@ -56,8 +56,8 @@ struct Parts {
 /// A writer that waits may keep out readers that come later, as in `std`, where that is up to the
 /// system. A thread that reads while it reads already always succeeds: that it might deadlock with a
 /// writer that waits in between is not modelled. Where more than one thread reads, each
-/// [`try_write`](RwLock::try_write) costs some executions that are given up. Beyond 32 threads that
-/// read, those that come later exclude each other.
+/// [`try_write`](RwLock::try_write) costs some executions that are given up. At most 32
+/// threads of a program can read.
 ///
 /// ```
 /// use unpick::sync::{Arc, RwLock};
@@ -136,7 +136,7 @@ impl<T: ?Sized> RwLock<T> {
         self.read_guard(Some(outside), Site(0))
     }
 
-    /// Takes the lock for reading if nobody writes.
+    /// Takes the lock for reading if nobody writes, or waits to write: as in `std`, it may fail then.
     ///
     /// # Errors
     ///
@@ -315,7 +315,11 @@ fn own_slot() -> usize {
     let bit = 1 << ops::name_of(ops::thread()).min(u64::BITS - 1);
     facts::learn(Fact::Readers, bit);
     let before = facts::fact(Fact::Readers) & (bit - 1);
-    (before.count_ones() as usize).min(SLOTS - 1)
+    let slot = before.count_ones() as usize;
+    if slot >= SLOTS || bit == 1 << (u64::BITS - 1) {
+        ops::refuse("more than 32 threads that read through an `RwLock`; use fewer threads");
+    }
+    slot
 }
 
 /// How many locations a writer takes.

@@ -165,7 +165,7 @@ const PROGRAMS: [(fn(usize), Expected); 20] = [
         },
         None,
     ),
-    (|_| std::mem::forget(Box::new([0u8; 4096])), Some("leak")),
+    (|_| std::mem::forget(std::hint::black_box(Box::new([0u8; 4096]))), Some("leak")),
     (
         |_| {
             let shared = Arc::new(String::from("shared"));
