@@ -86,7 +86,10 @@ impl Visits {
         let stack = state.live.as_ptr() as usize;
         let mut before = None;
         if let Some(last) = self.visits.last() {
-            let idle = |index| is_idle(graph, EventId { thread, index }) || gives_up && is_undone(graph, EventId { thread, index });
+            let idle = |index| {
+                is_idle(graph, EventId { thread, index })
+                    || gives_up && is_undone(graph, EventId { thread, index })
+            };
             if last.at >= state.at {
                 return None;
             } else if (last.at..state.at).all(idle) {
@@ -232,9 +235,7 @@ fn changes_nothing(graph: &Graph, thread: ThreadId, events: Range<u32>, gives_up
             }
         }
     }
-    changed
-        .iter()
-        .all(|&(addr, last, before)| graph.value(addr, graph.write_at(addr, last)) == before)
+    changed.iter().all(|&(addr, last, before)| graph.value(addr, graph.write_at(addr, last)) == before)
 }
 
 /// How often in a row the thread has been at this place and read the same write of the same

@@ -239,7 +239,9 @@ impl Condvar {
         }
         let site = here!();
         let old = self.op(Op::rmw(Addr::NONE, Rmw::TakeAll, Mode::Relaxed, 0, site));
-        (0..u64::BITS).filter(|bit| old >> bit & 1 != 0).for_each(|thread| thread::wake(thread, Mode::Relaxed, site));
+        (0..u64::BITS)
+            .filter(|bit| old >> bit & 1 != 0)
+            .for_each(|thread| thread::wake(thread, Mode::Relaxed, site));
     }
 
     /// Waits without the lock. Says whether the thread was woken by another.

@@ -11,6 +11,7 @@ use unpick_core::op::{Addr, Op, Site};
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::{Tag, panics};
 
+use super::poison::Poison;
 use crate::here;
 
 /// What a mutex guards.
@@ -35,6 +36,7 @@ struct Contents<T: ?Sized> {
 /// ```
 pub struct Mutex<T: ?Sized> {
     tag: Tag,
+    poison: Poison,
     outside: std::sync::Mutex<()>,
     contents: Contents<T>,
 }
@@ -52,6 +54,7 @@ impl<T> Mutex<T> {
     pub const fn new(value: T) -> Mutex<T> {
         Mutex {
             tag: Tag::new(),
+            poison: Poison::new(),
             outside: std::sync::Mutex::new(()),
             contents: Contents { poisoned: AtomicBool::new(false), value: UnsafeCell::new(value) },
         }
@@ -113,13 +116,15 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Whether a thread panicked while it held the lock.
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        self.contents.poisoned.load(Ordering::Relaxed)
+        self.poison.look(&self.contents.poisoned, here!())
     }
 
     /// Forgets that a thread panicked while it held the lock.
+    #[track_caller]
     pub fn clear_poison(&self) {
-        self.contents.poisoned.store(false, Ordering::Relaxed);
+        self.poison.clear(&self.contents.poisoned, here!());
     }
 
     /// The value, which nobody else can use meanwhile.
@@ -144,7 +149,8 @@ impl<T: ?Sized> Mutex<T> {
         site: Site,
     ) -> LockResult<MutexGuard<'a, T>> {
         let guard = MutexGuard { mutex: self, outside, panicking: panics::panicking(), site };
-        if self.contents.poisoned.load(Ordering::Relaxed) { Err(PoisonError::new(guard)) } else { Ok(guard) }
+        let poisoned = self.poison.is_marked(&self.contents.poisoned, site);
+        if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }
 }
 
@@ -195,7 +201,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
     /// The guard, after a wait in which another thread may have panicked.
     pub(super) fn checked(self) -> LockResult<MutexGuard<'a, T>> {
-        if self.mutex.is_poisoned() { Err(PoisonError::new(self)) } else { Ok(self) }
+        let poisoned = self.mutex.poison.is_marked(&self.mutex.contents.poisoned, self.site);
+        if poisoned { Err(PoisonError::new(self)) } else { Ok(self) }
     }
 }
 
@@ -232,9 +239,8 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        if !self.panicking && panics::panicking() {
-            self.mutex.contents.poisoned.store(true, Ordering::Relaxed);
-        }
+        let Mutex { poison, contents, .. } = self.mutex;
+        poison.mark(&contents.poisoned, self.panicking, self.site);
         if self.outside.is_none() && ops::in_check() {
             ops::on_object(self.mutex.object(), 0, Op::unlock(Addr::NONE, self.site));
         }

@@ -1,6 +1,6 @@
 //! Whether a thread panicked while it held a lock.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use unpick_core::op::{Addr, Mode, Op, Site};
 use unpick_runtime::facts::{self, Fact};
@@ -20,44 +20,44 @@ impl Poison {
     }
 
     /// Marks the lock if its holder, who was not panicking when it took the lock, panics now.
-    pub(super) fn mark(&self, flag: &Cell<bool>, was_panicking: bool, site: Site) {
+    pub(super) fn mark(&self, flag: &AtomicBool, was_panicking: bool, site: Site) {
         if was_panicking || !panics::panicking() {
             return;
         }
         if ops::in_check() {
             self.op(flag, Op::store(Addr::NONE, Mode::Relaxed, 1, site));
         }
-        flag.set(true);
+        flag.store(true, Ordering::Relaxed);
     }
 
     /// Whether there is a mark, for a holder.
-    pub(super) fn is_marked(&self, flag: &Cell<bool>, site: Site) -> bool {
+    pub(super) fn is_marked(&self, flag: &AtomicBool, site: Site) -> bool {
         if ops::in_check() && facts::fact(Fact::PoisonIsCleared) != 0 {
             return self.op(flag, Op::load(Addr::NONE, Mode::Relaxed, site)) != 0;
         }
-        flag.get()
+        flag.load(Ordering::Relaxed)
     }
 
     /// Whether there is a mark, for anybody.
-    pub(super) fn look(&self, flag: &Cell<bool>, site: Site) -> bool {
+    pub(super) fn look(&self, flag: &AtomicBool, site: Site) -> bool {
         if ops::in_check() {
             return self.op(flag, Op::load(Addr::NONE, Mode::Relaxed, site)) != 0;
         }
-        flag.get()
+        flag.load(Ordering::Relaxed)
     }
 
     /// Takes the mark away.
-    pub(super) fn clear(&self, flag: &Cell<bool>, site: Site) {
+    pub(super) fn clear(&self, flag: &AtomicBool, site: Site) {
         if ops::in_check() {
             facts::learn(Fact::PoisonIsCleared, 1);
             self.op(flag, Op::store(Addr::NONE, Mode::Relaxed, 0, site));
         }
-        flag.set(false);
+        flag.store(false, Ordering::Relaxed);
     }
 
-    fn op(&self, flag: &Cell<bool>, op: Op) -> u64 {
-        let contents = (flag.as_ptr().cast::<u8>(), size_of::<Cell<bool>>());
+    fn op(&self, flag: &AtomicBool, op: Op) -> u64 {
+        let contents = (flag.as_ptr().cast::<u8>(), size_of::<AtomicBool>());
         let object = Object { contents, ..Object::new(&self.tag, "poison") };
-        ops::on_object(object, flag.get().into(), op)
+        ops::on_object(object, flag.load(Ordering::Relaxed).into(), op)
     }
 }

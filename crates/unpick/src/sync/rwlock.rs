@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use unpick_core::op::{Addr, Mode, Op, Site, Value};
@@ -19,7 +20,7 @@ use unpick_runtime::{Tag, panics};
 use super::poison::Poison;
 use crate::here;
 
-/// Locations of a lock: as many threads can read.
+/// Locations of a lock; readers beyond share the last.
 const SLOTS: usize = 32;
 
 const KIND: &str = "RwLock";
@@ -29,7 +30,8 @@ type Hold = Cell<(u32, u32)>;
 
 /// What changes in memory besides the value.
 struct State {
-    poisoned: Cell<bool>,
+    /// Looked at without the lock.
+    poisoned: AtomicBool,
     holds: [Hold; SLOTS],
 }
 
@@ -56,8 +58,8 @@ struct Parts {
 /// A writer that waits may keep out readers that come later, as in `std`, where that is up to the
 /// system. A thread that reads while it reads already always succeeds: that it might deadlock with a
 /// writer that waits in between is not modelled. Where more than one thread reads, each
-/// [`try_write`](RwLock::try_write) costs some executions that are given up. At most 32
-/// threads of a program can read.
+/// [`try_write`](RwLock::try_write) costs some executions that are given up. Beyond
+/// 32 threads that read, those that come later must not do so at the same time.
 ///
 /// ```
 /// use unpick::sync::{Arc, RwLock};
@@ -96,7 +98,10 @@ impl<T> RwLock<T> {
                 outside: std::sync::RwLock::new(()),
             },
             contents: Contents {
-                state: State { poisoned: Cell::new(false), holds: [const { Cell::new((0, 0)) }; SLOTS] },
+                state: State {
+                    poisoned: AtomicBool::new(false),
+                    holds: [const { Cell::new((0, 0)) }; SLOTS],
+                },
                 value: UnsafeCell::new(value),
             },
         }
@@ -108,7 +113,7 @@ impl<T> RwLock<T> {
     ///
     /// When a thread panicked while it wrote.
     pub fn into_inner(self) -> LockResult<T> {
-        let poisoned = self.contents.state.poisoned.get();
+        let poisoned = self.contents.state.poisoned.load(Ordering::Relaxed);
         let value = self.contents.value.into_inner();
         if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
     }
@@ -148,6 +153,7 @@ impl<T: ?Sized> RwLock<T> {
             let slot = own_slot();
             if !self.read_again(slot) {
                 if ops::on_object(self.object(slot), 0, Op::try_lock(Addr::NONE, site)) != 0 {
+                    self.contents.state.holds[slot].set((0, 0));
                     return Err(TryLockError::WouldBlock);
                 }
                 self.contents.state.holds[slot].set((reader(), 1));
@@ -223,7 +229,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// When a thread panicked while it wrote.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let poisoned = self.contents.state.poisoned.get();
+        let poisoned = self.contents.state.poisoned.load(Ordering::Relaxed);
         let value = self.contents.value.get_mut();
         if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
     }
@@ -261,9 +267,15 @@ impl<T: ?Sized> RwLock<T> {
     fn read_again(&self, slot: usize) -> bool {
         let hold = &self.contents.state.holds[slot];
         let (holder, count) = hold.get();
-        let again = holder == reader();
+        let again = holder == reader() && count > 0;
         if again {
             hold.set((holder, count + 1));
+        } else if slot == SLOTS - 1 {
+            // Those who share a location would wait for each other.
+            if holder != 0 {
+                ops::refuse("more than 32 threads read, and two of the late ones at once; use fewer threads");
+            }
+            hold.set((reader(), 0));
         }
         again
     }
@@ -315,11 +327,7 @@ fn own_slot() -> usize {
     let bit = 1 << ops::name_of(ops::thread()).min(u64::BITS - 1);
     facts::learn(Fact::Readers, bit);
     let before = facts::fact(Fact::Readers) & (bit - 1);
-    let slot = before.count_ones() as usize;
-    if slot >= SLOTS || bit == 1 << (u64::BITS - 1) {
-        ops::refuse("more than 32 threads that read through an `RwLock`; use fewer threads");
-    }
-    slot
+    (before.count_ones() as usize).min(SLOTS - 1)
 }
 
 /// How many locations a writer takes.

@@ -133,5 +133,9 @@ pub(crate) fn mutex_of(number: u32) -> usize {
 /// Wakes a thread that waits, or is about to; `mode` is `Release` or `Relaxed`.
 pub(crate) fn wake(number: u32, mode: Mode, site: Site) {
     let local = Local::of(ops::named(number));
-    ops::on_object(Object::new(&local.signal, "signal"), 1, Op { mode, failure: mode, ..Op::post(Addr::NONE, site) });
+    ops::on_object(
+        Object::new(&local.signal, "signal"),
+        1,
+        Op { mode, failure: mode, ..Op::post(Addr::NONE, site) },
+    );
 }

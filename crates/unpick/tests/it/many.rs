@@ -71,7 +71,11 @@ const PROGRAMS: [(fn(usize), Expected); 20] = [
     (
         |n| {
             let lock = twice((RwLock::new(n), n), |lock, me| {
-                if me == 0 { *lock.0.write().unwrap() += 1 } else { assert!(*lock.0.read().unwrap() >= lock.1) }
+                if me == 0 {
+                    *lock.0.write().unwrap() += 1
+                } else {
+                    assert!(*lock.0.read().unwrap() >= lock.1)
+                }
             });
             assert_eq!(*lock.0.read().unwrap(), n + 1);
         },

@@ -65,7 +65,11 @@ impl Pool {
 
     fn close(mut self, all: bool) {
         self.shared.queue.lock().unwrap().closed = true;
-        if all { self.shared.ready.notify_all() } else { self.shared.ready.notify_one() }
+        if all {
+            self.shared.ready.notify_all()
+        } else {
+            self.shared.ready.notify_one()
+        }
         for worker in self.workers.drain(..) {
             worker.join().unwrap();
         }
@@ -145,7 +149,8 @@ fn jobs_over_a_channel() {
 #[test]
 fn a_read_mostly_cache() {
     let counts = holds(|| {
-        let cache: Arc<RwLock<HashMap<u32, Arc<String>, RandomState>>> = Arc::new(RwLock::new(HashMap::default()));
+        let cache: Arc<RwLock<HashMap<u32, Arc<String>, RandomState>>> =
+            Arc::new(RwLock::new(HashMap::default()));
         let get = |cache: &RwLock<HashMap<u32, Arc<String>, RandomState>>, key: u32| {
             if let Some(value) = cache.read().unwrap().get(&key) {
                 return Arc::clone(value);
@@ -407,8 +412,10 @@ fn a_bounded_queue_with_two_conditions() {
         });
         let mut sum = 0;
         for _ in 0..2 {
-            let mut list =
-                queue.2.wait_while(queue.0.lock().unwrap(), |list: &mut VecDeque<_>| list.is_empty()).unwrap();
+            let mut list = queue
+                .2
+                .wait_while(queue.0.lock().unwrap(), |list: &mut VecDeque<_>| list.is_empty())
+                .unwrap();
             sum += *list.pop_front().unwrap();
             drop(list);
             queue.1.notify_one();
@@ -630,6 +637,7 @@ fn anybody_may_ask_whether_a_lock_is_poisoned() {
         assert!(result.is_err());
         assert!(flag.load(Ordering::Relaxed) < 2);
     });
+    assert_eq!(counts, (2, 0));
     println!("poison {counts:?}");
 }
 
@@ -908,4 +916,21 @@ fn two_waiters_and_one_wake_up_for_each() {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
     println!("two waiters {counts:?}");
+}
+
+#[test]
+fn too_many_threads_that_read_at_once_are_refused() {
+    let error = unpick::Check::new().run(|| {
+        let lock = RwLock::new(());
+        let barrier = Barrier::new(40);
+        thread::scope(|scope| {
+            for _ in 0..40 {
+                scope.spawn(|| {
+                    let _guard = lock.read().unwrap();
+                    barrier.wait();
+                });
+            }
+        });
+    });
+    assert!(error.is_err_and(|error| error.to_string().contains("more than 32 threads read")));
 }
