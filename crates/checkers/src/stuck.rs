@@ -31,7 +31,8 @@ pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
     })
 }
 
-/// Whether every read of the iteration saw the newest value, or one equal to it. A choice, or an
+/// Whether every read of the iteration saw the newest value, or one equal to it, or what the iteration
+/// itself has written. A choice, or an
 /// exchange that failed without a reason, goes another way sooner or later.
 fn spins_on_newest(graph: &Graph, waiter: &Waiter, from: u32) -> bool {
     let thread = waiter.point.thread;
@@ -41,6 +42,9 @@ fn spins_on_newest(graph: &Graph, waiter: &Waiter, from: u32) -> bool {
     }
     let events = iteration.iter().zip(from as usize..);
     events.filter(|(event, _)| event.is_read()).all(|(event, index)| {
+        if event.rf.thread == thread && event.rf.index >= from && !event.rf.is_init() {
+            return true;
+        }
         let seen = graph.read_value(EventId::new(thread, index));
         graph.value(event.addr, graph.newest(event.addr)) == seen
     })

@@ -150,6 +150,8 @@ pub enum Rmw {
     TakeBit,
     /// Clear all bits, if there are any.
     TakeAll,
+    /// Stop waiting: keep the bits of `operand`.
+    GiveUp,
     /// Add, if the value has a bit of `expected`.
     AddIf,
     /// Add `expected`; the thread waits while the value is 1.
@@ -181,6 +183,7 @@ impl Rmw {
             Rmw::Post => "wake",
             Rmw::TakeBit => "notify_one",
             Rmw::TakeAll => "notify_all",
+            Rmw::GiveUp => "wait_timeout",
             Rmw::AddIf | Rmw::AddUnlocked => "fetch_update",
         }
     }
@@ -395,7 +398,7 @@ pub fn apply(rmw: Rmw, width: u8, old: Value, operand: Value, expected: Value) -
         Rmw::None => return None,
         Rmw::Add => old.wrapping_add(operand),
         Rmw::Sub => old.wrapping_sub(operand),
-        Rmw::And => old & operand,
+        Rmw::And | Rmw::GiveUp => old & operand,
         Rmw::Or => old | operand,
         Rmw::Xor => old ^ operand,
         Rmw::Nand => !(old & operand),

@@ -7,7 +7,7 @@ mod threads;
 
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
-use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
+use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
 use crate::arena::{self, Arena};
@@ -499,7 +499,7 @@ impl Session {
     fn note_state(&mut self, thread: ThreadId, op: &Op, stack: usize) {
         let at = self.execution.position(thread);
         if at >= self.spins.idle_from(self.execution.graph(), thread) && self.spins.is_suspect(op.site) {
-            let state = self.state(thread, op.site, stack);
+            let state = self.state(thread, op, stack);
             self.spins.visit(self.execution.graph(), thread, &state);
         }
     }
@@ -508,7 +508,7 @@ impl Session {
     #[cold]
     fn revisit(&mut self, thread: ThreadId, op: &Op, stack: usize) -> Watch {
         let at = self.execution.position(thread);
-        let state = self.state(thread, op.site, stack);
+        let state = self.state(thread, op, stack);
         if let Some(from) = self.spins.visit(self.execution.graph(), thread, &state) {
             let (state, memory) = (state.hash(), self.memory());
             let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory };
@@ -535,7 +535,7 @@ impl Session {
         };
         if ghost.at == ghost.to {
             let back = op.site == ghost.site
-                && stack.is_some_and(|stack| self.state(thread, op.site, stack).hash() == ghost.state)
+                && stack.is_some_and(|stack| self.state(thread, op, stack).hash() == ghost.state)
                 && self.memory() == ghost.memory;
             if back {
                 let point = Point { thread, index: ghost.to, site: op.site };
@@ -562,12 +562,12 @@ impl Session {
     }
 
     /// The thread's live stack and registers.
-    fn state<'a>(&self, thread: ThreadId, site: Site, stack: usize) -> State<'a> {
+    fn state<'a>(&self, thread: ThreadId, op: &Op, stack: usize) -> State<'a> {
         let base = self.fibers[thread.index()].base();
         // SAFETY: the live part of the running fiber's stack, from the saved registers up; it is
         // looked at before the fiber is left.
         let live = unsafe { std::slice::from_raw_parts(stack as *const u8, base - stack) };
-        State { site, at: self.execution.position(thread), live }
+        State { site: op.site, at: self.execution.position(thread), live, gives_up: op.rmw == Rmw::GiveUp }
     }
 
     /// A hash of the memory of all threads.
@@ -575,7 +575,7 @@ impl Session {
         if !self.is_on_arenas() {
             return 0;
         }
-        let seed = self.statics.fingerprint(0);
+        let seed = self.statics.fingerprint(self.locals.fingerprint());
         let arenas = self.arenas.iter().chain([&self.common]);
         arenas.flatten().fold(seed, |seed, arena| arena.fingerprint(seed))
     }

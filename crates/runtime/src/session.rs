@@ -151,6 +151,8 @@ pub(crate) struct Session {
     pub(crate) locals: Locals,
     /// Whether the exploration must start again, since more has become visible.
     pub(crate) renew: bool,
+    /// Whether a thread has waited for another to wake it.
+    pub(crate) waits: bool,
     /// Whether the global allocator is ours.
     pub(crate) has_allocator: bool,
     /// The memory model, as a number in schedules.
@@ -218,6 +220,7 @@ impl Session {
             data: Vec::new(),
             locals: Locals::default(),
             renew: false,
+            waits: false,
             has_allocator: false,
             model: 0,
             spilled: false,

@@ -12,10 +12,16 @@
 //! tells loops that count in memory from loops that only wait.
 //!
 //! A write of the value just read counts as no write: `while lock.swap(true) {}` only waits.
+//!
+//! Nor does a round that leaves everything as it was change anything. That is so for waits with a
+//! time limit: the thread gives up, takes its lock, looks, gives the lock back, and waits again. Only
+//! rounds from giving up to giving up are looked at in this way.
+
+use std::ops::Range;
 
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
-use unpick_core::op::{Kind, Op, Site, ThreadId};
+use unpick_core::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
 
 /// An iteration that is being repeated.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +45,8 @@ pub(crate) struct State<'a> {
     pub(crate) site: Site,
     pub(crate) at: u32,
     pub(crate) live: &'a [u8],
+    /// Whether the thread is about to give up waiting.
+    pub(crate) gives_up: bool,
 }
 
 impl State<'_> {
@@ -74,11 +82,14 @@ impl Visits {
     }
 
     /// Notes a state; returns when the thread was in it before, if it has changed nothing since.
-    fn add(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>) -> Option<u32> {
+    fn add(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>, gives_up: bool) -> Option<u32> {
         let stack = state.live.as_ptr() as usize;
         let mut before = None;
         if let Some(last) = self.visits.last() {
-            let idle = |index| is_idle(graph, EventId { thread, index });
+            let idle = |index| {
+                is_idle(graph, EventId { thread, index })
+                    || gives_up && is_undone(graph, EventId { thread, index })
+            };
             if last.at >= state.at {
                 return None;
             } else if (last.at..state.at).all(idle) {
@@ -86,6 +97,7 @@ impl Visits {
                     visit.site == state.site
                         && visit.stack == stack
                         && self.copies[visit.copy..].starts_with(state.live)
+                        && changes_nothing(graph, thread, visit.at..state.at, state.gives_up)
                 };
                 before = self.visits.iter().rev().find(same).map(|visit| visit.at);
             } else {
@@ -102,6 +114,8 @@ impl Visits {
 #[derive(Debug, Default)]
 pub(crate) struct Spins {
     suspects: Vec<Site>,
+    /// Whether a thread gives up waiting at one of them.
+    gives_up: bool,
     /// States that came back although the thread had changed something.
     refuted: Vec<(Site, u64)>,
     /// The states of each thread in this run. They are compared within a run only: parts of a stack
@@ -127,9 +141,13 @@ impl Spins {
         if thread.index() >= self.idle_from.len() {
             self.idle_from.resize(thread.index() + 1, None);
         }
+        let gives_up = self.gives_up;
         *self.idle_from[thread.index()].get_or_insert_with(|| {
             let recorded = graph.thread_len(thread) as u32;
-            let busy = (0..recorded).rev().find(|&index| !is_idle(graph, EventId { thread, index }));
+            let busy = (0..recorded).rev().find(|&index| {
+                let id = EventId { thread, index };
+                !is_idle(graph, id) && !(gives_up && is_undone(graph, id))
+            });
             busy.map_or(0, |index| index + 1)
         })
     }
@@ -140,7 +158,7 @@ impl Spins {
         if thread.index() >= self.visits.len() {
             self.visits.resize_with(thread.index() + 1, Visits::default);
         }
-        let first = self.visits[thread.index()].add(graph, thread, state)?;
+        let first = self.visits[thread.index()].add(graph, thread, state, self.gives_up)?;
         (self.refuted.is_empty() || !self.refuted.contains(&(state.site, state.hash()))).then_some(first)
     }
 
@@ -165,6 +183,7 @@ impl Spins {
         let recurs = rounds(graph, thread, op) > 0;
         if recurs {
             self.suspects.push(op.site);
+            self.gives_up |= op.rmw == Rmw::GiveUp;
         }
         recurs
     }
@@ -180,6 +199,45 @@ fn is_idle(graph: &Graph, id: EventId) -> bool {
     }
 }
 
+/// Whether the event is one of those that a later one undoes: a lock that is taken or given back, a bit
+/// that is set or cleared.
+fn is_undone(graph: &Graph, id: EventId) -> bool {
+    let event = graph.event(id);
+    match event.kind {
+        Kind::Read => matches!(event.rmw, Rmw::Lock | Rmw::Or | Rmw::GiveUp),
+        Kind::Write => event.rmw == Rmw::Lock,
+        _ => false,
+    }
+}
+
+/// Whether these events of a thread leave every location as it was, and nobody has written to it in
+/// between. In a round that does not end where the thread gives up, nothing may be written at all: there
+/// it may hold a lock that others need.
+fn changes_nothing(graph: &Graph, thread: ThreadId, events: Range<u32>, gives_up: bool) -> bool {
+    // Locations that are written, with the place of the last write and the value before the first.
+    let mut changed: Vec<(Addr, usize, Value)> = Vec::new();
+    for index in events {
+        let id = EventId { thread, index };
+        if is_idle(graph, id) {
+            continue;
+        }
+        let event = graph.event(id);
+        if !gives_up || !is_undone(graph, id) {
+            return false;
+        }
+        let place = graph.position(event.addr, id);
+        match changed.iter_mut().find(|(addr, ..)| *addr == event.addr) {
+            Some((_, last, _)) if *last + 1 != place => return false,
+            Some((_, last, _)) => *last = place,
+            None => {
+                let before = graph.value(event.addr, graph.write_at(event.addr, place - 1));
+                changed.push((event.addr, place, before));
+            }
+        }
+    }
+    changed.iter().all(|&(addr, last, before)| graph.value(addr, graph.write_at(addr, last)) == before)
+}
+
 /// How often in a row the thread has been at this place and read the same write of the same
 /// location there, without changing anything in between.
 pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op) -> usize {
@@ -187,7 +245,8 @@ pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op) -> usize {
     let mut last: Option<EventId> = None;
     let mut rounds = 0;
     for index in (0..events.len()).rev() {
-        if !is_idle(graph, EventId::new(thread, index)) {
+        let id = EventId::new(thread, index);
+        if !is_idle(graph, id) && !(op.rmw == Rmw::GiveUp && is_undone(graph, id)) {
             break;
         }
         if events[index].site == op.site && events[index].addr == op.addr {
@@ -203,7 +262,9 @@ pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op) -> usize {
 
 /// Whether the recorded event is what the op asks for, from the same place.
 pub(crate) fn repeats(event: &Event, op: &Op) -> bool {
-    event.matches(op) && event.site == op.site && event.operand == op.operand && event.expected == op.expected
+    // An event that is a choice has its bound there.
+    let expected = if op.kind == Kind::Choice { op.operand } else { op.expected };
+    event.matches(op) && event.site == op.site && event.operand == op.operand && event.expected == expected
 }
 
 /// A hash of some bytes: fast, not cryptographic, the same in every process.

@@ -65,6 +65,8 @@ pub struct Explored {
     pub on_arenas: bool,
     /// Whether some of their memory was of the system heap all the same.
     pub spilled: bool,
+    /// Whether a thread has waited, without a time limit, for another to wake it.
+    pub waits: bool,
     /// Whether the process must end after the report: a destructor panicked during a panic.
     pub fatal: bool,
     /// What was recorded, if that was asked for.
@@ -161,6 +163,7 @@ fn conclude(mut session: Box<Session>, state: &State, ending: Ending) -> Explore
         cut_loops: std::mem::take(&mut session.cut_loops),
         on_arenas: session.is_on_arenas(),
         spilled: session.spilled,
+        waits: session.waits,
         fatal: session.fatal,
         recorder: session.recorder.take(),
         kinds,

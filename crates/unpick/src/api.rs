@@ -368,6 +368,9 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
     if !config.spurious_failures {
         assumptions.push(String::from("`compare_exchange_weak` fails only for a reason"));
     }
+    if explored.waits && !config.spurious_wakeups {
+        assumptions.push(String::from("`Condvar::wait` and `park` return only for a reason"));
+    }
     if !explored.on_arenas {
         assumptions.push(String::from(
             "without unpick's allocator, loops that count in memory are taken for loops that wait",

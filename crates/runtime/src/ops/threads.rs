@@ -78,7 +78,9 @@ pub fn named(name: u32) -> ThreadId {
 pub fn wakes_spuriously() -> bool {
     let (session, _) = context();
     // SAFETY: as in `take`.
-    unsafe { (*session).limits.spurious_wakeups }
+    let s = unsafe { &mut *session };
+    s.waits = true;
+    s.limits.spurious_wakeups
 }
 
 impl Session {

@@ -4,7 +4,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::RefUnwindSafe;
 
-use unpick_core::op::{Addr, Op};
+use unpick_core::op::{Addr, Mode, Op};
 use unpick_runtime::Tag;
 use unpick_runtime::ops::{self, Object};
 
@@ -80,9 +80,9 @@ impl Barrier {
         };
         ops::on_object(object, 0, Op::unlock(Addr::NONE, site));
         if is_leader {
-            others.iter().for_each(|&thread| thread::wake(thread, site));
+            others.iter().for_each(|&thread| thread::wake(thread, Mode::Release, site));
         } else {
-            this.wait(site);
+            this.wait(Mode::Acquire, site);
         }
         BarrierWaitResult(is_leader)
     }

@@ -23,11 +23,11 @@ use crate::thread::{self, Wakes};
 /// Inside a check:
 ///
 /// - Any thread that waits may be the one that [`notify_one`](Condvar::notify_one) wakes. A call
-///   that wakes a thread synchronises with the end of its wait, and with its beginning.
+///   synchronises with nothing by itself, as in `std`: what the threads share goes through the mutex.
 /// - A wait ends without a reason only if
 ///   [`Check::spurious_wakeups`](crate::Check::spurious_wakeups) is set; then once for each thread.
 /// - The time of a wait may be over at any moment before the thread is woken. A loop around a wait
-///   with a time limit that does nothing else goes round until the limit on events.
+///   with a time limit that does nothing else is recognised as one that waits.
 /// - Threads whose number is above 63 cannot wait.
 ///
 /// ```
@@ -221,9 +221,9 @@ impl Condvar {
         let site = here!();
         let most = facts::fact(Fact::Waiters).count_ones();
         let nth = if most > 1 { ops::choose(most.into(), site) } else { 0 };
-        let old = self.op(Op::rmw(Addr::NONE, Rmw::TakeBit, Mode::Acquire, nth, site));
+        let old = self.op(Op::rmw(Addr::NONE, Rmw::TakeBit, Mode::Relaxed, nth, site));
         match (0..u64::BITS).filter(|bit| old >> bit & 1 != 0).nth(nth as usize) {
-            Some(thread) => thread::wake(thread, site),
+            Some(thread) => thread::wake(thread, Mode::Relaxed, site),
             // The other choices cover all threads that there are.
             None if nth > 0 => ops::assume_failed(site),
             None => {}
@@ -238,8 +238,10 @@ impl Condvar {
             return self.outside.notify_all();
         }
         let site = here!();
-        let old = self.op(Op::rmw(Addr::NONE, Rmw::TakeAll, Mode::Acquire, 0, site));
-        (0..u64::BITS).filter(|bit| old >> bit & 1 != 0).for_each(|thread| thread::wake(thread, site));
+        let old = self.op(Op::rmw(Addr::NONE, Rmw::TakeAll, Mode::Relaxed, 0, site));
+        (0..u64::BITS)
+            .filter(|bit| old >> bit & 1 != 0)
+            .for_each(|thread| thread::wake(thread, Mode::Relaxed, site));
     }
 
     /// Waits without the lock. Says whether the thread was woken by another.
@@ -251,7 +253,7 @@ impl Condvar {
         }
         this.set_mutex(guard.address());
         let bit = 1 << number;
-        let others = self.op(Op::rmw(Addr::NONE, Rmw::Or, Mode::AcqRel, bit, site)) & !bit;
+        let others = self.op(Op::rmw(Addr::NONE, Rmw::Or, Mode::Relaxed, bit, site)) & !bit;
         let count = others.count_ones() + 1;
         if count > 1 {
             facts::learn(Fact::Waiters, (1 << count) - 1);
@@ -266,7 +268,7 @@ impl Condvar {
         let woken = if end == End::WhenTimeIsOver {
             let woken = !self.take_out(bit, site);
             if woken {
-                this.wait(site);
+                this.wait(Mode::Relaxed, site);
             }
             woken
         } else if this.wakes_spuriously(site) {
@@ -276,7 +278,7 @@ impl Condvar {
             }
             false
         } else {
-            this.wait(site);
+            this.wait(Mode::Relaxed, site);
             true
         };
         guard.lock_again(site);
@@ -285,7 +287,7 @@ impl Condvar {
 
     /// Takes the calling thread out of the set, unless it was taken out already.
     fn take_out(&self, bit: Value, site: Site) -> bool {
-        self.op(Op::rmw(Addr::NONE, Rmw::And, Mode::AcqRel, !bit, site)) & bit != 0
+        self.op(Op::rmw(Addr::NONE, Rmw::GiveUp, Mode::Relaxed, !bit, site)) & bit != 0
     }
 
     fn op(&self, op: Op) -> Value {

@@ -30,6 +30,7 @@ type Hold = Cell<(u32, u32)>;
 
 /// What changes in memory besides the value.
 struct State {
+    /// Looked at without the lock.
     poisoned: AtomicBool,
     holds: [Hold; SLOTS],
 }
@@ -57,8 +58,8 @@ struct Parts {
 /// A writer that waits may keep out readers that come later, as in `std`, where that is up to the
 /// system. A thread that reads while it reads already always succeeds: that it might deadlock with a
 /// writer that waits in between is not modelled. Where more than one thread reads, each
-/// [`try_write`](RwLock::try_write) costs some executions that are given up. Beyond 32 threads that
-/// read, those that come later exclude each other.
+/// [`try_write`](RwLock::try_write) costs some executions that are given up. Beyond
+/// 32 threads that read, those that come later must not do so at the same time.
 ///
 /// ```
 /// use unpick::sync::{Arc, RwLock};
@@ -140,7 +141,7 @@ impl<T: ?Sized> RwLock<T> {
         self.read_guard(Some(outside), Site(0))
     }
 
-    /// Takes the lock for reading if nobody writes.
+    /// Takes the lock for reading if nobody writes, or waits to write: as in `std`, it may fail then.
     ///
     /// # Errors
     ///
@@ -152,6 +153,7 @@ impl<T: ?Sized> RwLock<T> {
             let slot = own_slot();
             if !self.read_again(slot) {
                 if ops::on_object(self.object(slot), 0, Op::try_lock(Addr::NONE, site)) != 0 {
+                    self.contents.state.holds[slot].set((0, 0));
                     return Err(TryLockError::WouldBlock);
                 }
                 self.contents.state.holds[slot].set((reader(), 1));
@@ -265,9 +267,15 @@ impl<T: ?Sized> RwLock<T> {
     fn read_again(&self, slot: usize) -> bool {
         let hold = &self.contents.state.holds[slot];
         let (holder, count) = hold.get();
-        let again = holder == reader();
+        let again = holder == reader() && count > 0;
         if again {
             hold.set((holder, count + 1));
+        } else if slot == SLOTS - 1 {
+            // Those who share a location would wait for each other.
+            if holder != 0 {
+                ops::refuse("more than 32 threads read, and two of the late ones at once; use fewer threads");
+            }
+            hold.set((reader(), 0));
         }
         again
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use unpick_core::op::{Addr, Op, Site};
+use unpick_core::op::{Addr, Mode, Op, Site};
 use unpick_runtime::ops::{self, Object};
 
 use super::handle::Local;
@@ -107,9 +107,10 @@ impl Wakes {
         ops::name_of(ops::thread())
     }
 
-    /// Waits for [`wake`].
-    pub(crate) fn wait(&self, site: Site) {
-        ops::on_object(Object::new(&self.0.signal, "signal"), 1, Op::wait(Addr::NONE, false, site));
+    /// Waits for [`wake`]; `mode` is `Acquire` or `Relaxed`.
+    pub(crate) fn wait(&self, mode: Mode, site: Site) {
+        let op = Op { mode, ..Op::wait(Addr::NONE, false, site) };
+        ops::on_object(Object::new(&self.0.signal, "signal"), 1, op);
     }
 
     /// Whether the thread goes on without being woken.
@@ -128,8 +129,12 @@ pub(crate) fn mutex_of(number: u32) -> usize {
     Local::of(ops::named(number)).mutex.get()
 }
 
-/// Wakes a thread that waits, or is about to. This synchronises with its [`Wakes::wait`].
-pub(crate) fn wake(number: u32, site: Site) {
+/// Wakes a thread that waits, or is about to; `mode` is `Release` or `Relaxed`.
+pub(crate) fn wake(number: u32, mode: Mode, site: Site) {
     let local = Local::of(ops::named(number));
-    ops::on_object(Object::new(&local.signal, "signal"), 1, Op::post(Addr::NONE, site));
+    ops::on_object(
+        Object::new(&local.signal, "signal"),
+        1,
+        Op { mode, failure: mode, ..Op::post(Addr::NONE, site) },
+    );
 }
