@@ -86,10 +86,7 @@ impl Visits {
         let stack = state.live.as_ptr() as usize;
         let mut before = None;
         if let Some(last) = self.visits.last() {
-            let idle = |index| {
-                is_idle(graph, EventId { thread, index })
-                    || gives_up && is_undone(graph, EventId { thread, index })
-            };
+            let idle = |index| may_be_idle(graph, EventId { thread, index }, gives_up);
             if last.at >= state.at {
                 return None;
             } else if (last.at..state.at).all(idle) {
@@ -146,7 +143,7 @@ impl Spins {
             let recorded = graph.thread_len(thread) as u32;
             let busy = (0..recorded).rev().find(|&index| {
                 let id = EventId { thread, index };
-                !is_idle(graph, id) && !(gives_up && is_undone(graph, id))
+                !may_be_idle(graph, id, gives_up)
             });
             busy.map_or(0, |index| index + 1)
         })
@@ -210,6 +207,11 @@ fn is_undone(graph: &Graph, id: EventId) -> bool {
     }
 }
 
+/// Whether the event changed nothing, or is one of those that a later one undoes, if such are looked at.
+fn may_be_idle(graph: &Graph, id: EventId, gives_up: bool) -> bool {
+    is_idle(graph, id) || gives_up && is_undone(graph, id)
+}
+
 /// Whether these events of a thread leave every location as it was, and nobody has written to it in
 /// between. In a round that does not end where the thread gives up, nothing may be written at all: there
 /// it may hold a lock that others need.
@@ -246,7 +248,7 @@ pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op) -> usize {
     let mut rounds = 0;
     for index in (0..events.len()).rev() {
         let id = EventId::new(thread, index);
-        if !is_idle(graph, id) && !(op.rmw == Rmw::GiveUp && is_undone(graph, id)) {
+        if !may_be_idle(graph, id, op.rmw == Rmw::GiveUp) {
             break;
         }
         if events[index].site == op.site && events[index].addr == op.addr {

@@ -23,6 +23,7 @@ mod memory;
 mod objects;
 mod outside;
 mod overflow;
+mod owners;
 mod panics;
 mod primitives;
 mod regressions;

@@ -10,6 +10,7 @@ use unpick::{thread, thread_local};
 
 use crate::support::{child, is_child, run, test_name, text_of};
 
+#[expect(clippy::vec_box, reason = "blocks of memory are the point")]
 static SHARED: Mutex<Vec<Box<usize>>> = Mutex::new(Vec::new());
 static FIRST: OnceLock<usize> = OnceLock::new();
 static LAZY: LazyLock<AtomicUsize> = LazyLock::new(|| AtomicUsize::new(7));
