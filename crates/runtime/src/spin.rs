@@ -86,15 +86,14 @@ impl Visits {
         let stack = state.live.as_ptr() as usize;
         let mut before = None;
         if let Some(last) = self.visits.last() {
-            let idle = |index| may_be_idle(graph, EventId { thread, index }, gives_up);
             if last.at >= state.at {
                 return None;
-            } else if (last.at..state.at).all(idle) {
+            } else if are_idle(graph, thread, last.at..state.at, gives_up) {
                 let same = |visit: &&Visit| {
                     visit.site == state.site
                         && visit.stack == stack
                         && self.copies[visit.copy..].starts_with(state.live)
-                        && changes_nothing(graph, thread, visit.at..state.at, state.gives_up)
+                        && (!gives_up || changes_nothing(graph, thread, visit.at..state.at, state.gives_up))
                 };
                 before = self.visits.iter().rev().find(same).map(|visit| visit.at);
             } else {
@@ -187,6 +186,7 @@ impl Spins {
 }
 
 /// Whether the event changed nothing that others can see.
+#[inline(always)]
 fn is_idle(graph: &Graph, id: EventId) -> bool {
     let event = graph.event(id);
     match event.kind {
@@ -210,6 +210,15 @@ fn is_undone(graph: &Graph, id: EventId) -> bool {
 /// Whether the event changed nothing, or is one of those that a later one undoes, if such are looked at.
 fn may_be_idle(graph: &Graph, id: EventId, gives_up: bool) -> bool {
     is_idle(graph, id) || gives_up && is_undone(graph, id)
+}
+
+/// Whether that is so of all these events of a thread.
+#[inline(always)]
+fn are_idle(graph: &Graph, thread: ThreadId, mut events: Range<u32>, gives_up: bool) -> bool {
+    if gives_up {
+        return events.all(|index| may_be_idle(graph, EventId { thread, index }, true));
+    }
+    events.all(|index| is_idle(graph, EventId { thread, index }))
 }
 
 /// Whether these events of a thread leave every location as it was, and nobody has written to it in
@@ -243,19 +252,26 @@ fn changes_nothing(graph: &Graph, thread: ThreadId, events: Range<u32>, gives_up
 /// How often in a row the thread has been at this place and read the same write of the same
 /// location there, without changing anything in between.
 pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op) -> usize {
+    if op.rmw == Rmw::GiveUp {
+        return rounds_of(graph, thread, op, |id| may_be_idle(graph, id, true));
+    }
+    rounds_of(graph, thread, op, |id| is_idle(graph, id))
+}
+
+#[inline(always)]
+fn rounds_of(graph: &Graph, thread: ThreadId, op: &Op, idle: impl Fn(EventId) -> bool) -> usize {
     let events = graph.thread(thread);
     let mut last: Option<EventId> = None;
     let mut rounds = 0;
-    for index in (0..events.len()).rev() {
-        let id = EventId::new(thread, index);
-        if !may_be_idle(graph, id, op.rmw == Rmw::GiveUp) {
+    for (index, event) in events.iter().enumerate().rev() {
+        if !idle(EventId::new(thread, index)) {
             break;
         }
-        if events[index].site == op.site && events[index].addr == op.addr {
-            if last.is_some_and(|rf| rf != events[index].rf) {
+        if event.site == op.site && event.addr == op.addr {
+            if last.is_some_and(|rf| rf != event.rf) {
                 break;
             }
-            last = Some(events[index].rf);
+            last = Some(event.rf);
             rounds += 1;
         }
     }
