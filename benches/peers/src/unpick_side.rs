@@ -17,8 +17,7 @@ use std::time::Duration;
 const REPEATED_SECONDS: f64 = 0.2;
 
 mod side {
-    use std::sync::Arc;
-    use unpick::sync::Mutex;
+    use unpick::sync::{Arc, Mutex};
     use unpick::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
     use unpick::{hint::spin_loop, thread};
     crate::programs::programs!();

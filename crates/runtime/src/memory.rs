@@ -123,7 +123,8 @@ impl Session {
             return self.bad_free(thread, owner, Some((number, within)));
         }
         let size = note.size as usize;
-        if self.execution.is_fresh(thread) && !self.may_free(thread, owner, number, address, size) {
+        let looks = !self.ordered && self.execution.is_fresh(thread);
+        if looks && !self.may_free(thread, owner, number, address, size) {
             return false;
         }
         let position = self.execution.position(thread);
@@ -232,7 +233,7 @@ impl Session {
     #[cold]
     #[inline(never)]
     fn excuse(&mut self, conflict: &Conflict, start: usize) -> bool {
-        let is_ordered = || self.ordered || current::quiet().is_some() || is_counted(conflict, start);
+        let is_ordered = || current::quiet().is_some() || is_counted(conflict, start);
         if !conflict.to_come && (is_ordered() || self.shared.is_dropping()) {
             return true;
         }
