@@ -279,12 +279,12 @@ impl Session {
         let Some(arena) = &self.arenas[owner.index()] else { return true };
         let freed = arena.notes()[number].freed();
         let Some(block) = self.block(owner, number) else { return true };
-        let what = object.kind.to_string();
+        let what = || object.kind.to_string();
         let kind = if let Some((by, index)) = freed {
             let freed = Point { thread: by, index, site: Site(0) };
-            Kind::UseAfterFree { access, freed, after: true, block, object: what }
+            Kind::UseAfterFree { access, freed, after: true, block, object: what() }
         } else if object.tag.stamp() == UNWRITTEN {
-            Kind::Uninitialised { access, block, object: what }
+            Kind::Uninitialised { access, block, object: what() }
         } else {
             return true;
         };
