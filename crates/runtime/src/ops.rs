@@ -111,7 +111,7 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
             leave(session, thread);
             continue;
         }
-        if stack != 0 {
+        if stack != 0 && s.is_careful() {
             s.note_address(request.op.addr, request.object.tag);
         }
         let op = &request.op;
