@@ -3,7 +3,7 @@
 use unpick::Check;
 
 use crate::spec::Op::*;
-use crate::spec::Program;
+use crate::spec::{Maker, Program};
 
 const READER: &[crate::spec::Op] = &[Read, Release];
 const WRITER: &[crate::spec::Op] = &[Write, Release];
@@ -145,6 +145,22 @@ fn a_value_is_made_once() {
     // Before, meanwhile, after; or two looks at the three.
     Program::new([&[Init(1)], &[Peek]]).agrees(3, 0);
     Program::new([&[Init(1)], &[Peek, Peek]]).agrees(6, 0);
+}
+
+#[test]
+fn a_closure_is_called_once() {
+    let by_once = |program: Program| program.by(Maker::Once);
+    by_once(Program::new([&[Init(1)], &[Init(2)]])).agrees(2, 0);
+    by_once(Program::new([&[Init(1)], &[Init(2)], &[Init(3)]])).agrees(3, 0);
+    by_once(Program::new([&[Init(1)], &[Peek]])).agrees(3, 0);
+}
+
+#[test]
+fn a_lazy_value_is_made_by_whoever_comes_first() {
+    let lazily = |program: Program| program.by(Maker::LazyLock);
+    lazily(Program::new([&[Init(1)], &[Init(2)]])).agrees(2, 0);
+    lazily(Program::new([&[Init(1)], &[Init(2)], &[Init(3)]])).agrees(3, 0);
+    lazily(Program::new([&[Init(1), Init(1)], &[Init(2), Init(2)]])).agrees(2, 0);
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! What the primitives are to do, as a machine that takes one step at a time, and all its
 //! interleavings; and the same programs on the real primitives.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use unpick::Check;
 use unpick::sync::{
-    Barrier, Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    Barrier, Condvar, LazyLock, Mutex, MutexGuard, Once, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
 use unpick::thread::{self, Thread};
 
@@ -223,6 +225,20 @@ impl State {
 pub(crate) struct Program {
     pub(crate) threads: Vec<Vec<Op>>,
     pub(crate) parties: usize,
+    pub(crate) maker: Maker,
+}
+
+/// What makes a value once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Maker {
+    OnceLock,
+    Once,
+    LazyLock,
+}
+
+unpick::thread_local! {
+    /// The value that a thread would make.
+    static MINE: Cell<u8> = const { Cell::new(0) };
 }
 
 /// What threads have noted, the first the most significant.
@@ -232,11 +248,20 @@ fn outcome(noted: impl Iterator<Item = u64>) -> u64 {
 
 impl Program {
     pub(crate) fn new<const N: usize>(threads: [&[Op]; N]) -> Program {
-        Program { threads: threads.iter().map(|ops| ops.to_vec()).collect(), parties: 2 }
+        Program {
+            threads: threads.iter().map(|ops| ops.to_vec()).collect(),
+            parties: 2,
+            maker: Maker::OnceLock,
+        }
     }
 
     pub(crate) fn parties(mut self, parties: usize) -> Program {
         self.parties = parties;
+        self
+    }
+
+    pub(crate) fn by(mut self, maker: Maker) -> Program {
+        self.maker = maker;
         self
     }
 
@@ -272,7 +297,7 @@ impl Program {
     pub(crate) fn real(&self) -> impl Fn() -> u64 + Send + Sync + 'static {
         let program = self.clone();
         move || {
-            let world = Arc::new(World::new(program.parties));
+            let world = Arc::new(World::new(program.parties, program.maker));
             let mut started: Vec<Thread> = Vec::new();
             let handles: Vec<_> = program
                 .threads
@@ -321,6 +346,11 @@ struct World {
     lock: RwLock<u8>,
     barrier: Barrier,
     once: OnceLock<u8>,
+    maker: Maker,
+    plain_once: Once,
+    /// What the `Once` has made; whoever looks knows of it through the `Once`.
+    made: AtomicU8,
+    lazy: LazyLock<u8>,
 }
 
 /// The lock, as a thread holds it.
@@ -330,13 +360,40 @@ enum Held<'a> {
 }
 
 impl World {
-    fn new(parties: usize) -> World {
+    fn new(parties: usize, maker: Maker) -> World {
         World {
             mutex: Mutex::new(0),
             condition: Condvar::new(),
             lock: RwLock::new(0),
             barrier: Barrier::new(parties),
             once: OnceLock::new(),
+            maker,
+            plain_once: Once::new(),
+            made: AtomicU8::new(0),
+            lazy: LazyLock::new(|| MINE.get()),
+        }
+    }
+
+    fn make(&self, value: u8) -> u8 {
+        match self.maker {
+            Maker::OnceLock => *self.once.get_or_init(|| value),
+            Maker::Once => {
+                self.plain_once.call_once(|| self.made.store(value, Ordering::Relaxed));
+                self.made.load(Ordering::Relaxed)
+            }
+            Maker::LazyLock => {
+                MINE.set(value);
+                *self.lazy
+            }
+        }
+    }
+
+    /// The value, if it was made; a `LazyLock` does not tell.
+    fn peek(&self) -> Option<u8> {
+        match self.maker {
+            Maker::OnceLock => self.once.get().copied(),
+            Maker::Once => self.plain_once.is_completed().then(|| self.made.load(Ordering::Relaxed)),
+            Maker::LazyLock => None,
         }
     }
 
@@ -401,8 +458,8 @@ impl World {
                 ParkTimeout => thread::park_timeout(LIMIT),
                 Unpark(thread) => others[thread].unpark(),
                 Arrive => note(self.barrier.wait().is_leader().into()),
-                Init(value) => note(*self.once.get_or_init(|| value)),
-                Peek => note(self.once.get().copied().unwrap_or(9)),
+                Init(value) => note(self.make(value)),
+                Peek => note(self.peek().unwrap_or(9)),
                 Await => note(*self.once.wait()),
             }
         }
