@@ -8,7 +8,7 @@
 //! is not, and the values behind it come twice. Fix: when the pointer is marked the basket is closed,
 //! and the call starts again at the tail.
 //!
-//! Shows under SC, with 2 threads and 1 preemption.
+//! Shows under SC, with 3 threads and 1 preemption.
 
 use unpick::sync::atomic::AtomicUsize;
 use unpick::sync::atomic::Ordering::SeqCst;
@@ -22,13 +22,23 @@ pub(crate) const BUG: Bug = Bug {
     after: "Hoffman, Shalev and Shavit 2007",
     bug: "a node is added to a basket that was emptied",
     memory: Memory::Sc,
-    threads: 2,
+    threads: 3,
     preemptions: Some(1),
     violation: "panic",
     program,
     settings: defaults,
-    found_within: Some(1_000),
+    found_within: Some(100),
     exhaustible: true,
+};
+
+/// The queue with more threads and calls.
+pub(crate) const LARGE: Bug = Bug {
+    name: "basket_queue_large",
+    threads: 5,
+    program: large,
+    found_within: None,
+    exhaustible: false,
+    ..BUG
 };
 
 /// Where a pointer is null.
@@ -71,6 +81,16 @@ impl Queue {
                 return;
             }
         }
+    }
+
+    /// Each value from 2 to the last was taken by somebody, or is still there, once.
+    fn assert_nothing_lost(&self, mut values: Vec<usize>, last: usize) {
+        while let Some(value) = self.dequeue() {
+            assert!(!values.contains(&value), "{value} came twice");
+            values.push(value);
+        }
+        values.sort_unstable();
+        assert_eq!(values, Vec::from_iter(2..=last), "values were lost or came twice");
     }
 
     /// Puts a node into the basket behind the tail, unless the basket is closed.
@@ -131,18 +151,23 @@ impl Queue {
 
 fn program(variant: Variant) {
     let queue = Queue::new(variant);
-    let mut values = thread::scope(|scope| {
-        let other = scope.spawn(|| {
-            queue.enqueue(2);
-            queue.dequeue()
-        });
+    let values = thread::scope(|scope| {
+        let other = scope.spawn(|| queue.dequeue());
+        scope.spawn(|| queue.enqueue(2));
         queue.enqueue(3);
         Vec::from_iter(other.join().unwrap())
     });
-    while let Some(value) = queue.dequeue() {
-        assert!(!values.contains(&value), "{value} came twice");
-        values.push(value);
-    }
-    values.sort_unstable();
-    assert_eq!(values, [2, 3], "a value was lost");
+    queue.assert_nothing_lost(values, 3);
+}
+
+fn large(variant: Variant) {
+    let queue = Queue::new(variant);
+    let values = thread::scope(|scope| {
+        let others = [(); 2].map(|()| scope.spawn(|| queue.dequeue()));
+        scope.spawn(|| queue.enqueue(2));
+        scope.spawn(|| queue.enqueue(4));
+        queue.enqueue(3);
+        others.map(|other| other.join().unwrap()).into_iter().flatten().collect()
+    });
+    queue.assert_nothing_lost(values, 4);
 }

@@ -7,7 +7,8 @@
 //! Bug: producers and consumers wait for the same condition, and one waiter is woken. A consumer may wake
 //! the other consumer where the producer should go on. Fix: wake all.
 //!
-//! Shows under SC, with 3 threads and no preemption: it depends on who is woken.
+//! Shows under SC, with 3 threads and 1 preemption, which lets both consumers wait; then it depends on who
+//! is woken.
 
 use unpick::sync::{Condvar, Mutex};
 use unpick::thread;
@@ -21,11 +22,11 @@ pub(crate) const BUG: Bug = Bug {
     bug: "one condition for producers and consumers, and `notify_one`",
     memory: Memory::Sc,
     threads: 3,
-    preemptions: Some(0),
+    preemptions: Some(1),
     violation: "deadlock",
     program,
     settings: defaults,
-    found_within: Some(1_000),
+    found_within: Some(100),
     exhaustible: true,
 };
 

@@ -26,7 +26,7 @@ pub(crate) const BUG: Bug = Bug {
     violation: "data race",
     program,
     settings: defaults,
-    found_within: Some(100),
+    found_within: Some(10),
     exhaustible: true,
 };
 

@@ -1,7 +1,6 @@
 //! A reference count whose last owner does not see what the others did.
 //!
-//! Models the count of `Arc`, after the Rustonomicon, "Implementing Arc and Mutex", and H. Boehm and
-//! others on reference counts in C++.
+//! Models the count of `Arc`, after the Rustonomicon, "Implementing Arc and Mutex".
 //!
 //! Bug: the count is taken down with `Relaxed`, and the last owner frees what another has written to without
 //! having synchronised with it. Fix: `Release`, and an `Acquire` fence for the last.

@@ -33,7 +33,7 @@ macro_rules! programs {
 programs! {
     bakery: BUG;
     barrier: BUG;
-    basket_queue: BUG;
+    basket_queue: BUG LARGE;
     boost_fifo: BUG SMALL;
     bounded_buffer: BUG;
     chase_lev: BUG;
@@ -47,8 +47,8 @@ programs! {
     lost_wakeup: BUG;
     mcs_lock: BUG;
     moir_queue: BUG;
-    ms_queue: BUG;
-    optimistic_queue: BUG;
+    ms_queue: BUG LARGE;
+    optimistic_queue: BUG LARGE;
     parallel_pi: BUG;
     peterson: BUG;
     philosophers: BUG;
@@ -56,13 +56,13 @@ programs! {
     reference_cache: BUG;
     reorder: BUG;
     seqlock: BUG;
-    skip_list: BUG;
-    spsc_queue: BUG;
+    skip_list: BUG LARGE;
+    spsc_queue: BUG WAKEUP;
     sync_queue: BUG;
     szymanski: BUG;
     ticket_lock: BUG;
     transfer: BUG;
-    treiber_stack: BUG;
+    treiber_stack: BUG LARGE;
     two_stage: BUG;
     upgrade_lock: BUG;
     work_steal_queue: BUG;

@@ -27,7 +27,7 @@ pub(crate) const BUG: Bug = Bug {
     violation: "livelock",
     program,
     settings: defaults,
-    found_within: Some(100),
+    found_within: Some(10),
     exhaustible: true,
 };
 

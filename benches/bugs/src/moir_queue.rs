@@ -8,7 +8,7 @@
 //! node is used again, an `enqueue` links a node to one that is not in the queue. Fix: if the tail is
 //! at the old head, move it before the old head is freed.
 //!
-//! Shows under SC, with 2 threads and 1 preemption.
+//! Shows under SC, with 3 threads and 1 preemption.
 
 use unpick::sync::atomic::Ordering::SeqCst;
 use unpick::thread;
@@ -22,12 +22,12 @@ pub(crate) const BUG: Bug = Bug {
     after: "Doherty, Groves, Luchangco and Moir 2004",
     bug: "the head overtakes the tail, and the node is used again",
     memory: Memory::Sc,
-    threads: 2,
+    threads: 3,
     preemptions: Some(1),
     violation: "panic",
     program,
     settings: defaults,
-    found_within: Some(1_000),
+    found_within: Some(10),
     exhaustible: true,
 };
 
@@ -86,11 +86,8 @@ fn program(variant: Variant) {
     let queue =
         Queue { head: AtomicTagged::new(0), tail: AtomicTagged::new(0), pool: Pool::new(), variant };
     let mut values = thread::scope(|scope| {
-        let other = scope.spawn(|| {
-            let value = queue.dequeue();
-            queue.enqueue(2, 2);
-            value
-        });
+        let other = scope.spawn(|| queue.dequeue());
+        scope.spawn(|| queue.enqueue(2, 2));
         queue.enqueue(1, 1);
         Vec::from_iter(other.join().unwrap())
     });

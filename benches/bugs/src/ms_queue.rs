@@ -7,7 +7,7 @@
 //! taken the next value, freed the node, and put a new value there. Fix: read the value before the
 //! head is moved, as the publication says.
 //!
-//! Shows under SC, with 2 threads and 1 preemption.
+//! Shows under SC, with 3 threads and 1 preemption.
 
 use unpick::sync::atomic::Ordering::SeqCst;
 use unpick::thread;
@@ -21,7 +21,7 @@ pub(crate) const BUG: Bug = Bug {
     after: "Michael and Scott 1996",
     bug: "the value is read after the head was moved",
     memory: Memory::Sc,
-    threads: 2,
+    threads: 3,
     preemptions: Some(1),
     violation: "panic",
     program,
@@ -30,14 +30,43 @@ pub(crate) const BUG: Bug = Bug {
     exhaustible: true,
 };
 
+/// The queue with more threads.
+pub(crate) const LARGE: Bug = Bug {
+    name: "ms_queue_large",
+    threads: 5,
+    program: large,
+    found_within: None,
+    exhaustible: false,
+    ..BUG
+};
+
 struct Queue {
     head: AtomicTagged,
     tail: AtomicTagged,
-    pool: Pool<4>,
+    pool: Pool<5>,
     variant: Variant,
 }
 
 impl Queue {
+    /// A queue of 1 and 2, behind node 0.
+    fn new(variant: Variant) -> Queue {
+        let (head, tail) = (AtomicTagged::new(0), AtomicTagged::new(0));
+        let queue = Queue { head, tail, pool: Pool::new(), variant };
+        queue.enqueue(1, 1);
+        queue.enqueue(2, 2);
+        queue
+    }
+
+    /// Each value up to the last was taken by somebody, or is still there, once.
+    fn assert_nothing_lost(&self, taken: Vec<Option<usize>>, last: usize) {
+        let mut values: Vec<usize> = taken.into_iter().flatten().collect();
+        while let Some(value) = self.dequeue() {
+            values.push(value);
+        }
+        values.sort_unstable();
+        assert_eq!(values, Vec::from_iter(1..=last), "values were lost or came twice");
+    }
+
     fn enqueue(&self, value: usize, new: u32) {
         let node = self.pool.take(new);
         self.pool.prepare(node, value);
@@ -83,20 +112,23 @@ impl Queue {
 }
 
 fn program(variant: Variant) {
-    let queue =
-        Queue { head: AtomicTagged::new(0), tail: AtomicTagged::new(0), pool: Pool::new(), variant };
-    queue.enqueue(1, 1);
-    queue.enqueue(2, 2);
-    let mut values = thread::scope(|scope| {
-        let other = scope.spawn(|| {
-            let value = queue.dequeue();
-            queue.enqueue(3, 3);
-            value
-        });
-        let mine = queue.dequeue();
-        vec![mine, other.join().unwrap()]
+    let queue = Queue::new(variant);
+    let values = thread::scope(|scope| {
+        let other = scope.spawn(|| queue.dequeue());
+        scope.spawn(|| queue.enqueue(3, 3));
+        vec![queue.dequeue(), other.join().unwrap()]
     });
-    values.push(queue.dequeue());
-    values.sort_unstable();
-    assert_eq!(values, [Some(1), Some(2), Some(3)], "values were lost or came twice");
+    queue.assert_nothing_lost(values, 3);
+}
+
+fn large(variant: Variant) {
+    let queue = Queue::new(variant);
+    let values = thread::scope(|scope| {
+        let others = [(); 2].map(|()| scope.spawn(|| queue.dequeue()));
+        scope.spawn(|| queue.enqueue(3, 3));
+        scope.spawn(|| queue.enqueue(4, 4));
+        let mine = queue.dequeue();
+        others.map(|other| other.join().unwrap()).into_iter().chain([mine]).collect()
+    });
+    queue.assert_nothing_lost(values, 4);
 }

@@ -7,7 +7,7 @@
 //! Bug: where that link is missing yet, `dequeue` says that the queue is empty, though values that were
 //! added later are in it. Fix: walk from the tail to the head, and store the missing links.
 //!
-//! Shows under SC, with 3 threads (2 take part) and 1 preemption.
+//! Shows under SC, with 4 threads (2 take part) and 2 preemptions.
 
 use unpick::sync::atomic::AtomicUsize;
 use unpick::sync::atomic::Ordering::SeqCst;
@@ -21,13 +21,23 @@ pub(crate) const BUG: Bug = Bug {
     after: "Ladan-Mozes and Shavit 2004",
     bug: "a missing backward link is taken for the end of the queue",
     memory: Memory::Sc,
-    threads: 3,
-    preemptions: Some(1),
+    threads: 4,
+    preemptions: Some(2),
     violation: "panic",
     program,
     settings: defaults,
-    found_within: Some(1_000),
+    found_within: Some(10_000),
     exhaustible: true,
+};
+
+/// The queue with more threads and calls.
+pub(crate) const LARGE: Bug = Bug {
+    name: "optimistic_queue_large",
+    threads: 5,
+    program: large,
+    found_within: None,
+    exhaustible: false,
+    ..BUG
 };
 
 const NULL: usize = usize::MAX;
@@ -43,7 +53,7 @@ struct Node {
 struct Queue {
     head: AtomicUsize,
     tail: AtomicUsize,
-    nodes: [Node; 4],
+    nodes: [Node; 6],
     variant: Variant,
 }
 
@@ -87,6 +97,19 @@ impl Queue {
         }
     }
 
+    /// A thread that added 3 and then took `mine` did not find the queue empty unless somebody else took
+    /// 3; and each value up to the last was taken, or is still there, once.
+    fn assert_right(&self, mine: Option<usize>, others: [Option<usize>; 2], last: usize) {
+        let taken_by_others = others.contains(&Some(3));
+        assert!(mine.is_some() || taken_by_others, "3 was there, nobody took it, and the queue was empty");
+        let mut values: Vec<usize> = mine.into_iter().chain(others.into_iter().flatten()).collect();
+        while let Some(value) = self.dequeue() {
+            values.push(value);
+        }
+        values.sort_unstable();
+        assert_eq!(values, Vec::from_iter(1..=last), "values were lost or came twice");
+    }
+
     /// Stores the links between the tail and the head.
     fn repair(&self, tail: usize, head: usize) {
         let mut node = tail;
@@ -100,17 +123,30 @@ impl Queue {
 
 fn program(variant: Variant) {
     let queue = Queue::new(variant);
-    let mine = thread::scope(|scope| {
+    let (mine, other) = thread::scope(|scope| {
         scope.spawn(|| queue.enqueue(1));
         scope.spawn(|| queue.enqueue(2));
+        let other = scope.spawn(|| queue.dequeue());
         queue.enqueue(3);
-        queue.dequeue()
+        (queue.dequeue(), other.join().unwrap())
     });
-    let mut values = Vec::from_iter(mine);
-    assert!(!values.is_empty(), "3 was in the queue, nobody took it, and the queue was empty");
-    while let Some(value) = queue.dequeue() {
-        values.push(value);
-    }
-    values.sort_unstable();
-    assert_eq!(values, [1, 2, 3], "values were lost or came twice");
+    queue.assert_right(mine, [other, None], 3);
+}
+
+fn large(variant: Variant) {
+    let queue = Queue::new(variant);
+    let (mine, others) = thread::scope(|scope| {
+        scope.spawn(|| queue.enqueue(1));
+        scope.spawn(|| queue.enqueue(2));
+        let dequeue_and_enqueue = |node| {
+            let value = queue.dequeue();
+            queue.enqueue(node);
+            value
+        };
+        let others =
+            [scope.spawn(move || dequeue_and_enqueue(4)), scope.spawn(move || dequeue_and_enqueue(5))];
+        queue.enqueue(3);
+        (queue.dequeue(), others.map(|other| other.join().unwrap()))
+    });
+    queue.assert_right(mine, others, 5);
 }

@@ -6,7 +6,7 @@
 //! Bug: the total is read under the lock, and written under the lock, but the lock is given back in
 //! between. Fix: keep the lock.
 //!
-//! Shows under SC, with 3 threads (2 take part) and 1 preemption.
+//! Shows under SC, with 5 threads (2 take part) and 1 preemption.
 
 use unpick::sync::Mutex;
 use unpick::thread;
@@ -24,11 +24,11 @@ pub(crate) const BUG: Bug = Bug {
     violation: "panic",
     program,
     settings: defaults,
-    found_within: Some(100),
+    found_within: Some(10),
     exhaustible: true,
 };
 
-const THREADS: usize = 3;
+const THREADS: usize = 5;
 const STEPS: usize = 300;
 
 /// The part of a thread, in billionths.

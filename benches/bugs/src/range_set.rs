@@ -9,7 +9,7 @@
 //! found is believed afterwards. If another thread has split the range meanwhile, its parts are thrown
 //! away. Fix: look again under the lock, and start anew if the range is another.
 //!
-//! Shows under SC, with 2 threads and 1 preemption.
+//! Shows under SC, with 3 threads (2 take part) and 1 preemption.
 
 use unpick::sync::Mutex;
 use unpick::sync::atomic::AtomicUsize;
@@ -24,12 +24,12 @@ pub(crate) const BUG: Bug = Bug {
     after: "van den Hooff 2014, 6.1: a development version of crange in sv6",
     bug: "a range is split that another thread has split before",
     memory: Memory::Sc,
-    threads: 2,
+    threads: 3,
     preemptions: Some(1),
     violation: "panic",
     program,
     settings: defaults,
-    found_within: Some(100),
+    found_within: Some(10),
     exhaustible: true,
 };
 
@@ -48,7 +48,7 @@ struct Range {
 
 /// A list of ranges, each up to the start of the next. Range 0 is the anchor, which covers nothing.
 struct Ranges {
-    ranges: [Range; 8],
+    ranges: [Range; 11],
     lock: Mutex<()>,
     variant: Variant,
 }
@@ -106,10 +106,11 @@ fn program(variant: Variant) {
     let set = Ranges::new(variant);
     thread::scope(|scope| {
         scope.spawn(|| set.set(2, 20, [2, 3, 4]));
+        scope.spawn(|| set.set(3, 30, [8, 9, 10]));
         set.set(5, 50, [5, 6, 7]);
     });
     for key in 0..END {
-        let expected = [(2, 20), (5, 50)].iter().find(|(set, _)| *set == key).map_or(0, |&(_, value)| value);
+        let expected = [(2, 20), (3, 30), (5, 50)].iter().find(|(set, _)| *set == key).map_or(0, |&(_, value)| value);
         assert_eq!(set.get(key), expected, "the value of {key}");
     }
 }

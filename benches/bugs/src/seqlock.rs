@@ -24,7 +24,7 @@ pub(crate) const BUG: Bug = Bug {
     violation: "panic",
     program,
     settings: defaults,
-    found_within: Some(100),
+    found_within: Some(1_000),
     exhaustible: true,
 };
 

@@ -9,7 +9,7 @@
 //! and searches go through it into a part of the lower level that is gone. Fix: exchange the pointer,
 //! and give up when it has been marked.
 //!
-//! Shows under SC, with 2 threads and 1 preemption.
+//! Shows under SC, with 3 threads and 2 preemptions.
 
 use unpick::sync::atomic::AtomicUsize;
 use unpick::sync::atomic::Ordering::SeqCst;
@@ -23,20 +23,30 @@ pub(crate) const BUG: Bug = Bug {
     after: "Herlihy and Shavit 2008, 14.4",
     bug: "linking the upper level erases the mark of a removed node",
     memory: Memory::Sc,
-    threads: 2,
-    preemptions: Some(1),
+    threads: 3,
+    preemptions: Some(2),
     violation: "panic",
     program,
     settings: defaults,
-    found_within: Some(10_000),
+    found_within: Some(1_000),
     exhaustible: true,
+};
+
+/// The list with more threads and calls.
+pub(crate) const LARGE: Bug = Bug {
+    name: "skip_list_large",
+    threads: 5,
+    program: large,
+    found_within: None,
+    exhaustible: false,
+    ..BUG
 };
 
 /// The mark of a pointer of a node that is removed.
 const MARK: usize = 1 << 16;
 
 /// The last node; node 0 is the first, and the key of a node is its number.
-const LAST: usize = 4;
+const LAST: usize = 6;
 
 struct Set {
     /// Pointers of each node, for each level.
@@ -157,13 +167,24 @@ fn program(variant: Variant) {
     let set = Set::new(variant);
     let removed = thread::scope(|scope| {
         scope.spawn(|| set.add(1, true));
-        let removed = set.remove(1);
-        if removed {
-            set.add(2, false);
-        }
-        removed
+        scope.spawn(|| set.add(2, false));
+        set.remove(1)
     });
     assert_eq!(set.contains(1), !removed, "1 is in the set unless it was removed");
-    assert_eq!(set.contains(2), removed, "2 is in the set if it was added");
+    assert!(set.contains(2), "2 was added");
     assert!(set.contains(3), "3 was not touched");
+}
+
+fn large(variant: Variant) {
+    let set = Set::new(variant);
+    let removed = thread::scope(|scope| {
+        scope.spawn(|| set.add(1, true));
+        scope.spawn(|| set.add(2, false));
+        scope.spawn(|| set.add(4, true));
+        scope.spawn(|| assert!(set.remove(3), "3 was there"));
+        set.remove(1)
+    });
+    assert_eq!(set.contains(1), !removed, "1 is in the set unless it was removed");
+    assert!(set.contains(2) && set.contains(4), "2 and 4 were added");
+    assert!(!set.contains(3), "3 was removed");
 }

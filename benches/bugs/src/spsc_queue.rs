@@ -3,10 +3,14 @@
 //! Models the motivating example of Z. Snyder, "On fuzzing concurrent programs with C++ atomics" (UC
 //! Irvine 2019), chapter 3: a linked queue, and a lock and a condition only for the consumer's sleep.
 //!
-//! Bug: the link to a new node is stored and loaded with `Relaxed`, so that the consumer does not
-//! synchronise with who wrote the element. Fix: `Release` and `Acquire`.
+//! `spsc_queue`. Bug: the link to a new node is stored and loaded with `Relaxed`, so that the consumer does
+//! not synchronise with who wrote the element. Fix: `Release` and `Acquire`, as published. Needs weak
+//! memory, with 2 threads.
 //!
-//! Needs weak memory, with 2 threads.
+//! `spsc_queue_wakeup`. Bug: the published fix is not enough when a second element follows. The producer
+//! stores a link, and looks whether the consumer waits only then; meanwhile the consumer may have taken
+//! the element and wait for the next, so that it is woken without one. Fix: look again, and wait again.
+//! Shows under SC, with 2 threads and 3 preemptions.
 
 use unpick::sync::atomic::{AtomicUsize, Ordering};
 use unpick::sync::{Condvar, Mutex};
@@ -26,8 +30,19 @@ pub(crate) const BUG: Bug = Bug {
     violation: "data race",
     program,
     settings: defaults,
-    found_within: Some(100),
+    found_within: Some(10),
     exhaustible: true,
+};
+
+/// The queue with the right orders, and the consumer as it was published.
+pub(crate) const WAKEUP: Bug = Bug {
+    name: "spsc_queue_wakeup",
+    bug: "a consumer that was woken does not look again",
+    memory: Memory::Sc,
+    preemptions: Some(3),
+    violation: "panic",
+    program: wakeup,
+    ..BUG
 };
 
 const NULL: usize = usize::MAX;
@@ -42,13 +57,16 @@ struct Queue {
     nodes: [Node; 3],
     consumer_waits: Mutex<bool>,
     wake: Condvar,
-    variant: Variant,
+    /// Whether links are published.
+    publishes: bool,
+    /// Whether a consumer that was woken looks again.
+    looks_again: bool,
 }
 
 impl Queue {
     /// Adds an element in a node behind the last one.
     fn enqueue(&self, element: usize, node: usize) {
-        let order = if self.variant.is_fixed() { Ordering::Release } else { Ordering::Relaxed };
+        let order = if self.publishes { Ordering::Release } else { Ordering::Relaxed };
         self.nodes[node].element.set(element);
         self.nodes[node - 1].next.store(node, order);
         let mut waits = self.consumer_waits.lock().unwrap();
@@ -60,29 +78,44 @@ impl Queue {
 
     /// The element behind a node, and its node.
     fn dequeue(&self, node: usize) -> (usize, usize) {
-        let order = if self.variant.is_fixed() { Ordering::Acquire } else { Ordering::Relaxed };
-        let mut next = self.nodes[node].next.load(order);
+        let order = if self.publishes { Ordering::Acquire } else { Ordering::Relaxed };
+        let link = &self.nodes[node].next;
+        let mut next = link.load(order);
         if next == NULL {
             let mut waits = self.consumer_waits.lock().unwrap();
-            if self.nodes[node].next.load(order) == NULL {
+            next = link.load(order);
+            while next == NULL {
                 *waits = true;
                 while *waits {
                     waits = self.wake.wait(waits).unwrap();
                 }
+                next = link.load(order);
+                if !self.looks_again {
+                    break;
+                }
             }
-            next = self.nodes[node].next.load(order);
         }
+        assert_ne!(next, NULL, "woken without an element");
         (self.nodes[next].element.get(), next)
     }
 }
 
 fn program(variant: Variant) {
+    run(variant.is_fixed(), true);
+}
+
+fn wakeup(variant: Variant) {
+    run(true, variant.is_fixed());
+}
+
+fn run(publishes: bool, looks_again: bool) {
     let node = |_| Node { next: AtomicUsize::new(NULL), element: Plain::new(0) };
     let queue = Queue {
         nodes: std::array::from_fn(node),
         consumer_waits: Mutex::new(false),
         wake: Condvar::new(),
-        variant,
+        publishes,
+        looks_again,
     };
     thread::scope(|scope| {
         scope.spawn(|| {

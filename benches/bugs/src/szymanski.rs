@@ -8,7 +8,7 @@
 //! Bug: a thread behind the door does not wait for those with lower numbers, and two are in the critical
 //! section. Fix: wait until they are outside.
 //!
-//! Shows under SC, with 2 threads and 1 preemption.
+//! Shows under SC, with 3 threads (2 take part) and 1 preemption.
 
 use unpick::sync::atomic::AtomicUsize;
 use unpick::sync::atomic::Ordering::SeqCst;
@@ -23,16 +23,16 @@ pub(crate) const BUG: Bug = Bug {
     after: "Szymanski 1988; Saarikivi and Heljanko 2015",
     bug: "who is behind the door does not wait for lower numbers",
     memory: Memory::Sc,
-    threads: 2,
+    threads: THREADS,
     preemptions: Some(1),
     violation: "data race",
     program,
     settings: defaults,
-    found_within: Some(100),
+    found_within: Some(10),
     exhaustible: true,
 };
 
-const THREADS: usize = 2;
+const THREADS: usize = 3;
 
 struct Lock {
     flags: [AtomicUsize; THREADS],

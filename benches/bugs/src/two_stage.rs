@@ -25,7 +25,7 @@ pub(crate) const BUG: Bug = Bug {
     violation: "panic",
     program,
     settings: defaults,
-    found_within: Some(100),
+    found_within: Some(10),
     exhaustible: true,
 };
 

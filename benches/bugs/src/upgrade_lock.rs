@@ -26,7 +26,7 @@ pub(crate) const BUG: Bug = Bug {
     violation: "livelock",
     program,
     settings: defaults,
-    found_within: Some(10),
+    found_within: Some(100),
     exhaustible: true,
 };
 
@@ -51,10 +51,11 @@ impl Lock {
         }
     }
 
-    /// Becomes the writer, or gives the lock back and says no.
+    /// Becomes the writer; or gives the lock back, waits for the other who upgrades, and says no.
     fn upgrade(&self) -> bool {
         if self.variant.is_fixed() && self.upgrading.swap(true, Acquire) {
             self.state.fetch_sub(1, Release);
+            while self.upgrading.load(Acquire) {}
             return false;
         }
         while self.state.compare_exchange(1, WRITER, AcqRel, Relaxed).is_err() {}

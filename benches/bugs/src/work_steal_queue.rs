@@ -7,7 +7,7 @@
 //! Bug: the owner who meets a thief at the last element takes the lock, and does not look under the lock
 //! whether the element is still there. Both take it. Fix: look again.
 //!
-//! Shows under SC, with 2 threads and 2 preemptions.
+//! Shows under SC, with 2 threads and 1 preemption.
 
 use unpick::sync::Mutex;
 use unpick::sync::atomic::AtomicIsize;
@@ -23,11 +23,11 @@ pub(crate) const BUG: Bug = Bug {
     bug: "the owner does not look again under the lock",
     memory: Memory::Sc,
     threads: 2,
-    preemptions: Some(2),
+    preemptions: Some(1),
     violation: "panic",
     program,
     settings: defaults,
-    found_within: Some(1_000),
+    found_within: Some(10),
     exhaustible: true,
 };
 
