@@ -11,7 +11,8 @@
 //!
 //! Shows under SC. `boost_fifo` is as published: 5 threads with a call each. The published execution has 3
 //! preemptions, but 2 are enough: the `enqueue` in the middle need not be interrupted. `boost_fifo_small`
-//! has the same calls in 2 threads, and takes 2 preemptions as well.
+//! has the same calls in 2 threads, and takes 2 preemptions as well. `boost_fifo` has too many executions for
+//! all of them.
 
 use unpick::sync::atomic::AtomicBool;
 use unpick::sync::atomic::Ordering::SeqCst;

@@ -39,6 +39,7 @@ programs! {
     chase_lev: BUG;
     dekker: BUG;
     double_checked_lock: BUG;
+    early_free: BUG;
     file_system: BUG;
     hazard_pointer: BUG;
     indexer: BUG;

@@ -7,7 +7,8 @@
 //! Bug: where that link is missing yet, `dequeue` says that the queue is empty, though values that were
 //! added later are in it. Fix: walk from the tail to the head, and store the missing links.
 //!
-//! Shows under SC, with 4 threads (2 take part) and 2 preemptions.
+//! Shows under SC, with 4 threads (2 take part) and 2 preemptions. `optimistic_queue_large` has 5
+//! threads and more calls: too many executions for all of them.
 
 use unpick::sync::atomic::AtomicUsize;
 use unpick::sync::atomic::Ordering::SeqCst;

@@ -53,11 +53,12 @@ pub fn row(bug: &Bug, measured: &Measured) -> String {
     format!("| `{name}` | {after} | {wrong} | {memory} | {threads} | {preemptions} | {violation} | {fixed} |")
 }
 
-/// The last column of the line of a bug: executions until it was found.
+/// The last column of the line of a bug: executions until it was found; or those that were spent, with
+/// the blocked ones.
 pub fn found(measured: &Measured) -> String {
-    let executions = measured.buggy.stats().executions;
+    let stats = measured.buggy.stats();
     match measured.buggy {
-        Verdict::Violated(_) => format!(" {executions} |"),
-        _ => format!(" not in {executions} |"),
+        Verdict::Violated(_) => format!(" {} |", stats.executions),
+        _ => format!(" not in {} |", stats.executions + stats.blocked),
     }
 }

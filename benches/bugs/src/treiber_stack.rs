@@ -7,7 +7,8 @@
 //! was taken off together with the one below, and pushed again, the node below is no longer in the
 //! stack. Fix: a tag beside the pointer, which counts the exchanges.
 //!
-//! Shows under SC, with 3 threads (2 take part) and 1 preemption.
+//! Shows under SC, with 3 threads (2 take part) and 1 preemption. `treiber_stack_large` has 4 threads and
+//! more calls: too many executions for all of them.
 
 use unpick::sync::atomic::AtomicU64;
 use unpick::sync::atomic::Ordering::SeqCst;

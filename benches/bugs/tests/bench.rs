@@ -96,7 +96,9 @@ fn the_table_of_the_docs_is_that_of_the_data() {
     for ((bug, measured), row) in MEASURED.iter().zip(rows) {
         let expected = table::row(bug, measured);
         let found = row.strip_prefix(&expected).unwrap_or_else(|| {
-            panic!("docs/bugs.md has\n{row}\nand not\n{expected}\n`cargo run -p unpick-bugs` prints the table")
+            panic!(
+                "docs/bugs.md has\n{row}\nand not\n{expected}\n`cargo run -p unpick-bugs` prints the table"
+            )
         });
         let executions = found.trim_matches([' ', '|']).parse::<u64>().ok();
         assert_eq!(executions.is_some(), bug.found_within.is_some(), "{row}");
