@@ -43,7 +43,7 @@ impl Memory {
 /// only: outside one a buggy form with a data race would have undefined behaviour.
 #[derive(Clone, Copy, Debug)]
 pub struct Bug {
-    /// A word; the file of the program has the same name, up to a suffix.
+    /// The name of the file that has the program; with a suffix if there are several sizes in it.
     pub name: &'static str,
     /// The publication or program that it was written after.
     pub after: &'static str,

@@ -8,29 +8,34 @@
 //! Bug: a thread gives the lock of a block back between seeing that it is free and taking it. Fix: keep
 //! the lock.
 //!
-//! Shows under SC, with 16 threads (2 take part) and 1 preemption.
+//! Shows under SC, with 14, 16 or 18 threads (2 take part) and 1 preemption.
 
 use unpick::sync::Mutex;
 use unpick::thread;
 
 use crate::bug::{Bug, Memory, Variant, defaults};
 
-/// The file system.
+/// The file system with 14 threads.
 pub(crate) const BUG: Bug = Bug {
-    name: "file_system",
+    name: "file_system_14",
     after: "Flanagan and Godefroid 2005; Saarikivi and others 2012",
     bug: "the lock of a block is given back before the block is taken",
     memory: Memory::Sc,
-    threads: THREADS,
+    threads: 14,
     preemptions: Some(1),
     violation: "panic",
-    program,
+    program: program::<14>,
     settings: defaults,
     found_within: Some(10),
     exhaustible: true,
 };
 
-const THREADS: usize = 16;
+/// The file system with 16 threads.
+pub(crate) const SIXTEEN: Bug = Bug { name: "file_system_16", threads: 16, program: program::<16>, ..BUG };
+
+/// The file system with 18 threads.
+pub(crate) const EIGHTEEN: Bug = Bug { name: "file_system_18", threads: 18, program: program::<18>, ..BUG };
+
 const FILES: usize = 32;
 const BLOCKS: usize = 26;
 
@@ -47,7 +52,7 @@ fn take(block: &Mutex<bool>, variant: Variant) -> bool {
     free
 }
 
-fn program(variant: Variant) {
+fn program<const THREADS: usize>(variant: Variant) {
     let files: Vec<Mutex<Option<usize>>> = (0..FILES).map(|_| Mutex::new(None)).collect();
     let blocks: Vec<Mutex<bool>> = (0..BLOCKS).map(|_| Mutex::new(false)).collect();
     thread::scope(|scope| {

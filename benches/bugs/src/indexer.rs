@@ -2,13 +2,13 @@
 //!
 //! Models the indexer of C. Flanagan and P. Godefroid, "Dynamic partial-order reduction for model
 //! checking software" (POPL 2005), also in O. Saarikivi, K. Kähkönen and K. Heljanko, "Improving dynamic
-//! partial order reductions for concolic testing" (ACSD 2012): each of 12 threads puts 4 messages
-//! into a table of 128. From 12 threads on, some meet.
+//! partial order reductions for concolic testing" (ACSD 2012): each thread puts 4 messages into a
+//! table of 128. From 12 threads on, some meet.
 //!
 //! Bug: a thread looks whether a place is empty, and stores then; a message of another thread may be
 //! lost. Fix: one exchange.
 //!
-//! Shows under SC, with 12 threads (2 take part) and 1 preemption.
+//! Shows under SC, with 12 or 13 threads (2 take part) and 1 preemption.
 
 use unpick::sync::atomic::AtomicUsize;
 use unpick::sync::atomic::Ordering::SeqCst;
@@ -16,22 +16,24 @@ use unpick::thread;
 
 use crate::bug::{Bug, Memory, Variant, defaults};
 
-/// The indexer.
+/// The indexer with 12 threads.
 pub(crate) const BUG: Bug = Bug {
-    name: "indexer",
+    name: "indexer_12",
     after: "Flanagan and Godefroid 2005; Saarikivi and others 2012",
     bug: "a place is seen empty and then stored to",
     memory: Memory::Sc,
-    threads: THREADS,
+    threads: 12,
     preemptions: Some(1),
     violation: "panic",
-    program,
+    program: program::<12>,
     settings: defaults,
     found_within: Some(10),
     exhaustible: true,
 };
 
-const THREADS: usize = 12;
+/// The indexer with 13 threads.
+pub(crate) const THIRTEEN: Bug = Bug { name: "indexer_13", threads: 13, program: program::<13>, ..BUG };
+
 const MESSAGES: usize = 4;
 const SIZE: usize = 128;
 
@@ -58,7 +60,7 @@ fn insert(table: &[AtomicUsize], message: usize, variant: Variant) {
     }
 }
 
-fn program(variant: Variant) {
+fn program<const THREADS: usize>(variant: Variant) {
     let table: Vec<AtomicUsize> = (0..SIZE).map(|_| AtomicUsize::new(0)).collect();
     thread::scope(|scope| {
         for thread in 0..THREADS {

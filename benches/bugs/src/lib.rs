@@ -40,9 +40,9 @@ programs! {
     dekker: BUG;
     double_checked_lock: BUG;
     early_free: BUG;
-    file_system: BUG;
+    file_system: BUG SIXTEEN EIGHTEEN;
     hazard_pointer: BUG;
-    indexer: BUG;
+    indexer: BUG THIRTEEN;
     last_drop: BUG;
     lazy_list: BUG;
     lost_wakeup: BUG;
@@ -50,7 +50,7 @@ programs! {
     moir_queue: BUG;
     ms_queue: BUG LARGE;
     optimistic_queue: BUG LARGE;
-    parallel_pi: BUG;
+    parallel_pi: BUG FIVE;
     peterson: BUG;
     philosophers: BUG;
     range_set: BUG;

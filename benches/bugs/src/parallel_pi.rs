@@ -6,46 +6,48 @@
 //! Bug: the total is read under the lock, and written under the lock, but the lock is given back in
 //! between. Fix: keep the lock.
 //!
-//! Shows under SC, with 5 threads (2 take part) and 1 preemption.
+//! Shows under SC, with 3 or 5 threads (2 take part) and 1 preemption.
 
 use unpick::sync::Mutex;
 use unpick::thread;
 
 use crate::bug::{Bug, Memory, Variant, defaults};
 
-/// The computation.
+/// The computation with 3 threads.
 pub(crate) const BUG: Bug = Bug {
-    name: "parallel_pi",
+    name: "parallel_pi_3",
     after: "Saarikivi and others 2012",
     bug: "the lock is given back between reading and writing the total",
     memory: Memory::Sc,
-    threads: THREADS,
+    threads: 3,
     preemptions: Some(1),
     violation: "panic",
-    program,
+    program: program::<3>,
     settings: defaults,
     found_within: Some(10),
     exhaustible: true,
 };
 
-const THREADS: usize = 5;
+/// The computation with 5 threads.
+pub(crate) const FIVE: Bug = Bug { name: "parallel_pi_5", threads: 5, program: program::<5>, ..BUG };
+
 const STEPS: usize = 300;
 
-/// The part of a thread, in billionths.
-fn part(thread: usize) -> u64 {
+/// The part of one of some threads, in billionths.
+fn part(thread: usize, threads: usize) -> u64 {
     let width = 1.0 / STEPS as f64;
     let middle = |step: usize| (step as f64 + 0.5) * width;
-    let sum: f64 = (thread..STEPS).step_by(THREADS).map(|step| 4.0 / (1.0 + middle(step).powi(2))).sum();
+    let sum: f64 = (thread..STEPS).step_by(threads).map(|step| 4.0 / (1.0 + middle(step).powi(2))).sum();
     (sum * width * 1e9) as u64
 }
 
-fn program(variant: Variant) {
+fn program<const THREADS: usize>(variant: Variant) {
     let total = Mutex::new(0);
     thread::scope(|scope| {
         for thread in 0..THREADS {
             let total = &total;
             scope.spawn(move || {
-                let part = part(thread);
+                let part = part(thread, THREADS);
                 if variant.is_fixed() {
                     *total.lock().unwrap() += part;
                 } else {
@@ -55,6 +57,6 @@ fn program(variant: Variant) {
             });
         }
     });
-    let expected: u64 = (0..THREADS).map(part).sum();
+    let expected: u64 = (0..THREADS).map(|thread| part(thread, THREADS)).sum();
     assert_eq!(*total.lock().unwrap(), expected, "a part was lost");
 }
