@@ -9,7 +9,10 @@ fn main() -> ExitCode {
     let mut text = String::from(table::HEAD);
     for bug in all() {
         match table::measure(bug) {
-            Ok(measured) => text += &format!("{}{}\n", table::row(bug, &measured), table::found(&measured)),
+            Ok(measured) => {
+                let columns = [table::row(bug), table::fixed(&measured), table::found(&measured)];
+                text += &format!("{}\n", columns.concat());
+            }
             Err(error) => {
                 // Nothing can be done about a closed standard error.
                 let _ = writeln!(std::io::stderr(), "{}: {error}", bug.name);

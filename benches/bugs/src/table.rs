@@ -41,16 +41,20 @@ pub const HEAD: &str = "\
 |---|---|---|---|---|---|---|---|---|
 ";
 
-/// The line of a bug, up to its last column.
-pub fn row(bug: &Bug, measured: &Measured) -> String {
+/// The line of a bug, up to its last two columns.
+pub fn row(bug: &Bug) -> String {
     let preemptions = bug.preemptions.map_or_else(|| String::from("-"), |count| count.to_string());
-    let fixed = match &measured.fixed {
-        Verdict::Holds(summary) => format!("holds, {}", summary.statistics.executions),
-        _ => String::from("open"),
-    };
     let Bug { name, after, bug: wrong, threads, violation, .. } = bug;
     let memory = bug.memory.name();
-    format!("| `{name}` | {after} | {wrong} | {memory} | {threads} | {preemptions} | {violation} | {fixed} |")
+    format!("| `{name}` | {after} | {wrong} | {memory} | {threads} | {preemptions} | {violation} |")
+}
+
+/// The column on the fixed form.
+pub fn fixed(measured: &Measured) -> String {
+    match &measured.fixed {
+        Verdict::Holds(summary) => format!(" holds, {} |", summary.statistics.executions),
+        _ => String::from(" open |"),
+    }
 }
 
 /// The last column of the line of a bug: executions until it was found; or those that were spent, with

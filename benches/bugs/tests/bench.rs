@@ -87,19 +87,26 @@ fn the_data_are_sound() {
     }
 }
 
-/// The last column depends on the order of the search, and is held to the budget only.
+/// The last column depends on the order of the search, and is held to the budget only. How often a loop
+/// goes round before it is known to wait depends on how it was compiled, so the executions of fixed
+/// forms may differ a little.
 #[test]
 fn the_table_of_the_docs_is_that_of_the_data() {
     let (_, rows) = DOCS.split_once(table::HEAD).expect("docs/bugs.md has the table");
     let rows: Vec<&str> = rows.lines().take_while(|line| line.starts_with('|')).collect();
     assert_eq!(rows.len(), all().len(), "a row for each bug");
     for ((bug, measured), row) in MEASURED.iter().zip(rows) {
-        let expected = table::row(bug, measured);
-        let found = row.strip_prefix(&expected).unwrap_or_else(|| {
+        let expected = table::row(bug);
+        let columns = row.strip_prefix(&expected).and_then(|rest| rest.split_once(" |"));
+        let (fixed, found) = columns.unwrap_or_else(|| {
             panic!(
                 "docs/bugs.md has\n{row}\nand not\n{expected}\n`cargo run -p unpick-bugs` prints the table"
             )
         });
+        let told = fixed.strip_prefix(" holds, ").map(|count| count.parse::<u64>().expect("a number"));
+        let seen = measured.fixed.holds().then(|| measured.fixed.stats().executions);
+        let close = told.zip(seen).is_some_and(|(told, seen)| told <= 2 * seen && seen <= 2 * told);
+        assert!(close || (told, seen) == (None, None), "{row}: the fixed form has {seen:?}");
         let executions = found.trim_matches([' ', '|']).parse::<u64>().ok();
         assert_eq!(executions.is_some(), bug.found_within.is_some(), "{row}");
         assert!(executions <= bug.found_within, "{row}");
