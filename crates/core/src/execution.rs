@@ -28,6 +28,17 @@ use crate::violation::{Point, Violation, Wait, Waiter};
 
 pub use crate::outcome::{Divergence, Outcome};
 
+/// What becomes of an op that may repeat what was recorded.
+#[derive(Clone, Copy, Debug)]
+pub enum Repeat {
+    /// It does, and this is its value.
+    Done(Value),
+    /// It does, once this event has been repeated: see [`Execution::wait_for`].
+    After(EventId),
+    /// [`Execution::op`] is to be called.
+    No,
+}
+
 /// How far a thread is in this run.
 #[derive(Debug, Default)]
 struct Run {
@@ -215,21 +226,21 @@ impl Execution {
     }
 
     /// Takes one op of a thread if it repeats what was recorded and need not wait: what [`Execution::op`]
-    /// does most of the time. If not, nothing has happened, and that is to be called. Takes no memory.
+    /// does most of the time. If not, nothing has happened. Takes no memory.
     #[inline(always)]
-    pub fn repeat_op(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+    pub fn repeat_op(&mut self, thread: ThreadId, op: &Op) -> Repeat {
         let Run { pc, recorded, .. } = self.runs[thread.index()];
         if pc >= recorded {
-            return None;
+            return Repeat::No;
         }
         let event = self.graph.event(EventId { thread, index: pc });
         if !event.matches(op) {
-            return None;
+            return Repeat::No;
         }
         let value = match event.kind {
             Kind::Read => {
                 if event.operand != op.operand || event.expected != op.expected {
-                    return None;
+                    return Repeat::No;
                 }
                 let rf = event.rf;
                 if rf.is_init() {
@@ -237,26 +248,30 @@ impl Execution {
                 } else if self.runs[rf.thread.index()].pc > rf.index {
                     self.graph.event(rf).value
                 } else {
-                    return None;
+                    return Repeat::After(rf);
                 }
             }
-            Kind::Write if event.value != op.operand => return None,
+            Kind::Write if event.value != op.operand => return Repeat::No,
             Kind::Write | Kind::Fence => 0,
             Kind::Choice => event.value,
             Kind::Spawn => {
                 let child = ThreadId(event.value as u32);
-                if !self.runnable.has_room(child) {
-                    return None;
+                if !self.runnable.has_room(child) || child.index() >= self.runs.len() {
+                    return Repeat::No;
                 }
-                self.runs.get_mut(child.index())?.started = true;
+                self.runs[child.index()].started = true;
                 self.runs[thread.index()].spawned += 1;
                 self.runnable.insert(child);
                 child.0.into()
             }
             Kind::Join => {
                 let child = ThreadId(op.operand as u32);
-                if event.value != op.operand || !self.has_repeated(child) {
-                    return None;
+                let len = self.graph.thread_len(child) as u32;
+                if event.value != op.operand || child.index() >= self.runs.len() {
+                    return Repeat::No;
+                }
+                if self.runs[child.index()].pc < len {
+                    return Repeat::After(EventId { thread: child, index: len - 1 });
                 }
                 0
             }
@@ -267,7 +282,14 @@ impl Execution {
         };
         self.stats.replayed += 1;
         self.runs[thread.index()].pc = pc + 1;
-        Some(value)
+        Repeat::Done(value)
+    }
+
+    /// Stops a thread until the event that its op depends on has been repeated: see [`Repeat::After`].
+    pub fn wait_for(&mut self, thread: ThreadId, event: EventId) {
+        self.rests[thread.index()].waits_for = Some(event);
+        self.runnable.remove(thread);
+        self.waiting.insert(thread);
     }
 
     /// The location of an object that has none yet in this run: the recorded one, or a new one.
@@ -443,7 +465,14 @@ impl Execution {
 
     #[inline(always)]
     fn replay(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        self.repeat_op(thread, op).or_else(|| self.replay_slowly(thread, op))
+        match self.repeat_op(thread, op) {
+            Repeat::Done(value) => Some(value),
+            Repeat::After(event) => {
+                self.wait_for(thread, event);
+                None
+            }
+            Repeat::No => self.replay_slowly(thread, op),
+        }
     }
 
     /// Makes it possible to repeat an op that could not be repeated, or says what is in the way.
@@ -457,25 +486,14 @@ impl Execution {
         }
         match event.kind {
             Kind::Read if !event.rf.is_init() && self.runs[event.rf.thread.index()].pc <= event.rf.index => {
-                return self.wait(thread, event.rf);
+                self.wait_for(thread, event.rf);
+                return None;
             }
             Kind::Read | Kind::Write => self.amend(id, op)?,
             Kind::Spawn => self.activate(ThreadId(event.value as u32)),
-            Kind::Join if event.value == op.operand => {
-                let child = ThreadId(event.value as u32);
-                let last = self.graph.thread_len(child) - 1;
-                return self.wait(thread, EventId::new(child, last));
-            }
             _ => return self.diverge(thread, Some(op)),
         }
-        self.repeat_op(thread, op)
-    }
-
-    /// Whether the thread has repeated all that is recorded of it.
-    #[inline(always)]
-    fn has_repeated(&self, thread: ThreadId) -> bool {
-        let len = self.graph.thread_len(thread) as u32;
-        self.runs.get(thread.index()).is_some_and(|run| run.pc >= len)
+        self.replay(thread, op)
     }
 
     /// Brings a recorded address up to date; other values must not have changed.
@@ -493,15 +511,6 @@ impl Execution {
         event.expected = op.expected;
         event.value = if event.is_update() { event.apply(old).unwrap_or(op.operand) } else { op.operand };
         Some(())
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wait(&mut self, thread: ThreadId, event: EventId) -> Option<Value> {
-        self.rests[thread.index()].waits_for = Some(event);
-        self.runnable.remove(thread);
-        self.waiting.insert(thread);
-        None
     }
 
     #[inline(never)]

@@ -7,6 +7,7 @@ mod threads;
 
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
+use unpick_core::execution::Repeat;
 use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
@@ -77,12 +78,31 @@ fn unwatched(request: &mut Request<'_>) -> Value {
         return unwatched_slowly(request);
     }
     match s.execution.repeat_op(thread, &request.op) {
-        Some(value) => {
+        Repeat::Done(value) => {
             count(s, thread, arena::current());
             value
         }
-        None => unwatched_slowly(request),
+        Repeat::After(event) => repeat_after(event, &request.op),
+        Repeat::No => unwatched_slowly(request),
     }
+}
+
+/// Repeats an op once another event has been repeated.
+#[inline(never)]
+fn repeat_after(event: EventId, op: &Op) -> Value {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    unsafe { (*session).execution.wait_for(thread, event) };
+    let value = loop {
+        leave(session, thread);
+        // SAFETY: as in `take`.
+        if let Some(value) = unsafe { (*session).execution.op(thread, op) } {
+            break value;
+        }
+    };
+    advance(session, thread, arena);
+    value
 }
 
 /// As [`unwatched`], for ops that do not just repeat what was recorded.
@@ -149,7 +169,7 @@ fn other(op: &Op) -> Value {
     let s = unsafe { &mut *session };
     // As in `unwatched`.
     if !current::is_watched()
-        && let Some(value) = s.execution.repeat_op(thread, op)
+        && let Repeat::Done(value) = s.execution.repeat_op(thread, op)
     {
         count(s, thread, arena::current());
         return value;
