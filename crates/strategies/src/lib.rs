@@ -4,5 +4,6 @@
 
 #![forbid(unsafe_code)]
 
+pub mod estimate;
 pub mod optimal;
 pub mod replay;
