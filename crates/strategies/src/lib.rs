@@ -5,4 +5,5 @@
 #![forbid(unsafe_code)]
 
 pub mod optimal;
+pub mod preemptions;
 pub mod replay;

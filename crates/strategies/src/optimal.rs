@@ -26,9 +26,12 @@
 use unpick_core::clock::knows;
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
+use unpick_core::memory::Linear;
 use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Rmw, ThreadId};
-use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
+use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Strategy};
+
+use crate::preemptions::Preemptions;
 
 /// An alternative that is still to be explored, with the length of the graph it belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +66,42 @@ pub struct Optimal {
     prefix: Vec<u32>,
     lens: Vec<u32>,
     changed: Vec<EventId>,
+    limit: Option<Limit>,
+}
+
+/// A bound on preemptions, and what is known of the search under it.
+#[derive(Debug)]
+struct Limit {
+    bound: PreemptionBound,
+    /// How many more preemptions graphs on the way may need.
+    slack: Option<u32>,
+    preemptions: Preemptions,
+    /// Threads that access memory in one graph, at most so far.
+    threads: usize,
+}
+
+impl Limit {
+    /// Whether the graph may lead to one within the bound.
+    fn allows(&mut self, graph: &Graph, linear: Linear) -> bool {
+        let slack = self.slack.unwrap_or_else(|| slack(linear, self.threads));
+        let most = self.bound.preemptions.saturating_add(slack);
+        let allowed = self.preemptions.within(graph, linear, &[], most);
+        self.bound.left_out += u64::from(!allowed);
+        allowed
+    }
+
+    /// Whether the execution is within the bound.
+    fn holds(&mut self, graph: &Graph, linear: Linear, waiters: &[LockWaiter]) -> bool {
+        let within = self.preemptions.within(graph, linear, waiters, self.bound.preemptions);
+        self.threads = self.threads.max(self.preemptions.active_threads());
+        within
+    }
+}
+
+/// How many more preemptions than the bound graphs may need on the way to one within it, in a
+/// program with so many threads that access memory. Found by trying: see `docs/strategies.md`.
+pub fn slack(_: Linear, threads: usize) -> u32 {
+    threads.saturating_sub(2) as u32
 }
 
 impl Optimal {
@@ -76,7 +115,23 @@ impl Optimal {
             prefix: Vec::new(),
             lens: Vec::new(),
             changed: Vec::new(),
+            limit: None,
         }
+    }
+
+    /// The same search, for executions with at most so many preemptions.
+    pub fn with_preemption_bound(mut self, preemptions: u32) -> Optimal {
+        let bound = PreemptionBound { preemptions, left_out: 0 };
+        self.limit = Some(Limit { bound, slack: None, preemptions: Preemptions::default(), threads: 0 });
+        self
+    }
+
+    /// Lets graphs on the way need so many more preemptions than the bound, instead of [`slack`].
+    pub fn with_slack(mut self, slack: u32) -> Optimal {
+        if let Some(limit) = &mut self.limit {
+            limit.slack = Some(slack);
+        }
+        self
     }
 
     /// Offers a read every write but the newest as an alternative.
@@ -345,6 +400,15 @@ impl Strategy for Optimal {
         }
     }
 
+    fn counts(&mut self, scene: Scene<'_>, waiters: &[LockWaiter]) -> bool {
+        let Some(limit) = &mut self.limit else { return true };
+        limit.holds(scene.graph, scene.model.linear(), waiters)
+    }
+
+    fn preemption_bound(&self) -> Option<PreemptionBound> {
+        self.limit.as_ref().map(|limit| limit.bound)
+    }
+
     fn next(&mut self, scene: Scene<'_>) -> bool {
         let Scene { graph, model } = scene;
         loop {
@@ -359,7 +423,10 @@ impl Strategy for Optimal {
             if !self.apply(graph, item) {
                 continue;
             }
-            if model.consistent(graph, &self.changed) {
+            if !model.consistent(graph, &self.changed) {
+                continue;
+            }
+            if self.limit.as_mut().is_none_or(|limit| limit.allows(graph, model.linear())) {
                 return true;
             }
         }

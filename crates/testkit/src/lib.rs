@@ -20,6 +20,7 @@ mod model;
 pub mod oracle;
 mod parse;
 mod places;
+pub mod preempt;
 mod print;
 pub mod program;
 mod random;
