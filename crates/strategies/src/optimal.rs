@@ -23,7 +23,7 @@
 //! The next thread is always the lowest one before an op that does not read, else the lowest
 //! one: a function of the graph alone, as optimality demands.
 
-use unpick_core::clock::knows;
+use unpick_core::clock::{join, knows};
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
 use unpick_core::memory::Linear;
@@ -69,39 +69,46 @@ pub struct Optimal {
     limit: Option<Limit>,
 }
 
-/// A bound on preemptions, and what is known of the search under it.
+/// A bound on preemptions.
 #[derive(Debug)]
 struct Limit {
     bound: PreemptionBound,
-    /// How many more preemptions graphs on the way may need.
-    slack: Option<u32>,
     preemptions: Preemptions,
-    /// Threads that access memory in one graph, at most so far.
-    threads: usize,
+    lens: Vec<u32>,
 }
 
 impl Limit {
-    /// Whether the graph may lead to one within the bound.
+    /// Whether the graph may lead to an execution within the bound: whether the part of it is within the
+    /// bound that is in everything it leads to.
+    ///
+    /// Events that deviate and fixed ones are never dropped by a revisit, nor is what is before them.
+    /// No read among those is revisited either: what is after it would have to be dropped.
     fn allows(&mut self, graph: &Graph, linear: Linear) -> bool {
-        let slack = self.slack.unwrap_or_else(|| slack(linear, self.threads));
-        let most = self.bound.preemptions.saturating_add(slack);
-        let allowed = self.preemptions.within(graph, linear, &[], most);
+        self.lens.clear();
+        self.lens.resize(graph.width().max(graph.thread_count()), 0);
+        join(&mut self.lens, graph.fixed());
+        for t in 0..graph.thread_count() {
+            let thread = ThreadId(t as u32);
+            let events = graph.thread(thread);
+            // What is before earlier ones of the thread is before this one.
+            let Some(index) = events.iter().rposition(|event| event.has(Event::DEVIATES)) else { continue };
+            join(&mut self.lens, graph.porf(EventId::new(thread, index)));
+            let event = events[index];
+            if event.is_read() && !event.rf.is_init() {
+                join(&mut self.lens, graph.porf(event.rf));
+            }
+        }
+        let allowed = self.preemptions.within(graph, &self.lens, linear, &[], self.bound.preemptions);
         self.bound.left_out += u64::from(!allowed);
         allowed
     }
 
     /// Whether the execution is within the bound.
     fn holds(&mut self, graph: &Graph, linear: Linear, waiters: &[LockWaiter]) -> bool {
-        let within = self.preemptions.within(graph, linear, waiters, self.bound.preemptions);
-        self.threads = self.threads.max(self.preemptions.active_threads());
-        within
+        self.lens.clear();
+        self.lens.extend((0..graph.thread_count()).map(|t| graph.thread_len(ThreadId(t as u32)) as u32));
+        self.preemptions.within(graph, &self.lens, linear, waiters, self.bound.preemptions)
     }
-}
-
-/// How many more preemptions than the bound graphs may need on the way to one within it, in a
-/// program with so many threads that access memory. Found by trying: see `docs/strategies.md`.
-pub fn slack(_: Linear, threads: usize) -> u32 {
-    threads.saturating_sub(2) as u32
 }
 
 impl Optimal {
@@ -122,15 +129,7 @@ impl Optimal {
     /// The same search, for executions with at most so many preemptions.
     pub fn with_preemption_bound(mut self, preemptions: u32) -> Optimal {
         let bound = PreemptionBound { preemptions, left_out: 0 };
-        self.limit = Some(Limit { bound, slack: None, preemptions: Preemptions::default(), threads: 0 });
-        self
-    }
-
-    /// Lets graphs on the way need so many more preemptions than the bound, instead of [`slack`].
-    pub fn with_slack(mut self, slack: u32) -> Optimal {
-        if let Some(limit) = &mut self.limit {
-            limit.slack = Some(slack);
-        }
+        self.limit = Some(Limit { bound, preemptions: Preemptions::default(), lens: Vec::new() });
         self
     }
 

@@ -25,6 +25,7 @@
 //! So without locks there are at most `threads` alternatives for each preemption. States that were
 //! met before are not searched again.
 
+use unpick_core::clock::knows;
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::memory::Linear;
@@ -54,6 +55,19 @@ struct Step {
     /// Whether a thread waits before it while the location is taken.
     waits: bool,
     joins: bool,
+}
+
+impl Step {
+    /// A step that nothing depends on.
+    const IDLE: Step = Step {
+        after: NONE,
+        after_thread: 0,
+        addr: NONE,
+        reads: NONE,
+        writes: NONE,
+        waits: false,
+        joins: false,
+    };
 }
 
 /// What is left to try: undo the steps after `done`, and go on as `turn` says.
@@ -98,36 +112,45 @@ pub struct Preemptions {
     trail: Vec<(u32, u32)>,
     alternatives: Vec<Alternative>,
     memory: bool,
-    active: usize,
     seen: Seen,
 }
 
 impl Preemptions {
-    /// Whether the count of the graph is at most `limit`; `stuck` are the threads that wait for a value at
-    /// the end of the execution.
-    pub fn within(&mut self, graph: &Graph, linear: Linear, stuck: &[LockWaiter], limit: u32) -> bool {
-        self.load(graph, linear, stuck);
+    /// Whether the count of the part of the graph with the first `lens[t]` events of each thread is at
+    /// most `limit`. The part is closed under `porf`. `stuck` are the threads that wait for a value
+    /// at the end of the execution.
+    pub fn within(
+        &mut self,
+        graph: &Graph,
+        lens: &[u32],
+        linear: Linear,
+        stuck: &[LockWaiter],
+        limit: u32,
+    ) -> bool {
+        self.load(graph, lens, linear, stuck);
         self.search(limit)
-    }
-
-    /// How many threads of the last graph access memory.
-    pub fn active_threads(&self) -> usize {
-        self.active
     }
 
     // ---------------------------------------------------------------- the graph
 
-    fn load(&mut self, graph: &Graph, linear: Linear, stuck: &[LockWaiter]) {
+    fn load(&mut self, graph: &Graph, lens: &[u32], linear: Linear, stuck: &[LockWaiter]) {
         self.memory = linear == Linear::Memory;
         self.starts.clear();
         let mut start = 0;
-        for t in 0..graph.thread_count() {
+        for &len in &lens[..graph.thread_count()] {
             self.starts.push(start);
-            start += graph.thread_len(ThreadId(t as u32)) as u32;
+            start += len;
         }
         self.starts.push(start);
-        self.load_places(graph);
-        self.load_steps(graph);
+        self.load_writes(graph, lens);
+        self.unread.clear();
+        self.unread.resize(self.values.len(), 0);
+        self.waited.clear();
+        self.waited.resize(graph.location_count(), false);
+        self.spawns.clear();
+        for t in 0..graph.thread_count() {
+            self.load_thread(graph, ThreadId(t as u32), lens[t] as usize);
+        }
         self.stuck.clear();
         self.stuck.resize(graph.thread_count(), NONE);
         for waiter in stuck {
@@ -141,81 +164,56 @@ impl Preemptions {
         self.trail.clear();
     }
 
-    fn load_places(&mut self, graph: &Graph) {
+    /// Numbers the places of all locations.
+    fn load_writes(&mut self, graph: &Graph, lens: &[u32]) {
+        self.steps.clear();
+        self.steps.resize(self.starts[graph.thread_count()] as usize, Step::IDLE);
         self.places.clear();
         self.values.clear();
         for location in 0..graph.location_count() {
             let addr = Addr(location as u32);
             self.places.push(self.values.len() as u32);
             self.values.push(graph.location(addr).init);
-            self.values.extend(graph.writes(addr).iter().map(|&write| graph.event(write).value));
-        }
-        self.unread.clear();
-        self.unread.resize(self.values.len(), 0);
-        self.waited.clear();
-        self.waited.resize(graph.location_count(), false);
-    }
-
-    fn load_steps(&mut self, graph: &Graph) {
-        let idle = Step {
-            after: NONE,
-            after_thread: 0,
-            addr: NONE,
-            reads: NONE,
-            writes: NONE,
-            waits: false,
-            joins: false,
-        };
-        self.steps.clear();
-        self.steps.resize(graph.len(), idle);
-        for location in 0..graph.location_count() {
-            for (place, &write) in graph.writes(Addr(location as u32)).iter().enumerate() {
-                let step = self.step_of(write);
-                self.steps[step as usize].writes = self.places[location] + 1 + place as u32;
-            }
-        }
-        self.spawns.clear();
-        self.active = 0;
-        for t in 0..graph.thread_count() {
-            let thread = ThreadId(t as u32);
-            let spawn = graph.spawn_of(thread).map(|spawn| (self.step_of(spawn), spawn.thread.0));
-            self.spawns.push(spawn.unwrap_or((NONE, 0)));
-            let mut accesses = false;
-            for (index, event) in graph.thread(thread).iter().enumerate() {
-                let number = self.starts[t] as usize + index;
-                match event.kind {
-                    Kind::Read => {
-                        accesses = true;
-                        let (place, after) = if event.rf.is_init() {
-                            (self.places[event.addr.index()], NONE)
-                        } else {
-                            let source = self.step_of(event.rf);
-                            (self.steps[source as usize].writes, source)
-                        };
-                        self.unread[place as usize] += 1;
-                        self.waited[event.addr.index()] |= event.rmw.may_wait();
-                        let step = &mut self.steps[number];
-                        step.addr = event.addr.0;
-                        step.reads = place;
-                        step.after = after;
-                        step.after_thread = event.rf.thread.0;
-                        step.waits = event.rmw.may_wait();
-                    }
-                    Kind::Write => {
-                        accesses = true;
-                        self.steps[number].addr = event.addr.0;
-                    }
-                    Kind::Join => {
-                        let child = event.value as usize;
-                        let step = &mut self.steps[number];
-                        step.joins = true;
-                        step.after = self.starts[child + 1] - 1;
-                        step.after_thread = child as u32;
-                    }
-                    Kind::Fence | Kind::Spawn | Kind::Finish | Kind::Choice => {}
+            for &write in graph.writes(addr) {
+                if knows(lens, write) {
+                    let step = self.step_of(write) as usize;
+                    self.steps[step].writes = self.values.len() as u32;
+                    self.values.push(graph.event(write).value);
                 }
             }
-            self.active += usize::from(accesses);
+        }
+    }
+
+    fn load_thread(&mut self, graph: &Graph, thread: ThreadId, len: usize) {
+        let spawn = graph.spawn_of(thread).map(|spawn| (self.step_of(spawn), spawn.thread.0));
+        self.spawns.push(spawn.unwrap_or((NONE, 0)));
+        let start = self.starts[thread.index()] as usize;
+        for (index, event) in graph.thread(thread)[..len].iter().enumerate() {
+            match event.kind {
+                Kind::Read => {
+                    let (place, after) = if event.rf.is_init() {
+                        (self.places[event.addr.index()], NONE)
+                    } else {
+                        let source = self.step_of(event.rf);
+                        (self.steps[source as usize].writes, source)
+                    };
+                    self.unread[place as usize] += 1;
+                    self.waited[event.addr.index()] |= event.rmw.may_wait();
+                    let step = &mut self.steps[start + index];
+                    step.addr = event.addr.0;
+                    step.reads = place;
+                    (step.after, step.after_thread) = (after, event.rf.thread.0);
+                    step.waits = event.rmw.may_wait();
+                }
+                Kind::Write => self.steps[start + index].addr = event.addr.0,
+                Kind::Join => {
+                    let child = event.value as usize;
+                    let step = &mut self.steps[start + index];
+                    step.joins = true;
+                    (step.after, step.after_thread) = (self.starts[child + 1] - 1, child as u32);
+                }
+                Kind::Fence | Kind::Spawn | Kind::Finish | Kind::Choice => {}
+            }
         }
     }
 

@@ -52,14 +52,12 @@ pub struct Settings<'a> {
     pub keys: bool,
     /// Preemptions at most.
     pub bound: Option<u32>,
-    /// How many more preemptions graphs on the way may need, instead of the usual number.
-    pub slack: Option<u32>,
 }
 
 impl<'a> Settings<'a> {
     /// Counting only.
     pub fn counting(model: &'a str) -> Settings<'a> {
-        Settings { model, spurious: false, keys: false, bound: None, slack: None }
+        Settings { model, spurious: false, keys: false, bound: None }
     }
 
     /// Keeping keys.
@@ -110,12 +108,8 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
 
 fn strategy(settings: Settings<'_>) -> Optimal {
     let strategy = Optimal::new(settings.spurious);
-    let strategy = match settings.bound {
+    match settings.bound {
         Some(bound) => strategy.with_preemption_bound(bound),
-        None => strategy,
-    };
-    match settings.slack {
-        Some(slack) => strategy.with_slack(slack),
         None => strategy,
     }
 }
