@@ -78,29 +78,48 @@ struct Limit {
 }
 
 impl Limit {
-    /// Whether the graph may lead to an execution within the bound: whether the part of it is within the
-    /// bound that is in everything it leads to.
-    ///
-    /// Events that deviate and fixed ones are never dropped by a revisit, nor is what is before them.
-    /// No read among those is revisited either: what is after it would have to be dropped.
+    /// Whether the graph may lead to an execution within the bound: whether the part is within it that all
+    /// executions have which the graph leads to.
     fn allows(&mut self, graph: &Graph, linear: Linear) -> bool {
-        self.lens.clear();
-        self.lens.resize(graph.width().max(graph.thread_count()), 0);
-        join(&mut self.lens, graph.fixed());
-        for t in 0..graph.thread_count() {
-            let thread = ThreadId(t as u32);
-            let events = graph.thread(thread);
-            // What is before earlier ones of the thread is before this one.
-            let Some(index) = events.iter().rposition(|event| event.has(Event::DEVIATES)) else { continue };
-            join(&mut self.lens, graph.porf(EventId::new(thread, index)));
-            let event = events[index];
-            if event.is_read() && !event.rf.is_init() {
-                join(&mut self.lens, graph.porf(event.rf));
-            }
-        }
+        self.keep_settled(graph);
+        self.keep_older(graph);
         let allowed = self.preemptions.within(graph, &self.lens, linear, &[], self.bound.preemptions);
         self.bound.left_out += u64::from(!allowed);
         allowed
+    }
+
+    /// Collects the events that no revisit will drop or change: those that are fixed or not maximal,
+    /// and what is before them. A read before such an event is not revisited, since the event would
+    /// have to be dropped. Each revisit has all of them among the older events or in the prefix of
+    /// its write, so they count when it is asked whether others are maximal.
+    fn keep_settled(&mut self, graph: &Graph) {
+        self.lens.clear();
+        self.lens.resize(graph.width(), 0);
+        join(&mut self.lens, graph.fixed());
+        let mut more = true;
+        while std::mem::take(&mut more) {
+            for &id in graph.order().iter().rev() {
+                if !knows(&self.lens, id) && !may_be_dropped(graph, id, &self.lens) {
+                    join(&mut self.lens, graph.porf(id));
+                    let event = graph.event(id);
+                    if event.is_read() && !event.rf.is_init() {
+                        join(&mut self.lens, graph.porf(event.rf));
+                    }
+                    more = true;
+                }
+            }
+        }
+    }
+
+    /// Adds what is older than any read that may be revisited.
+    fn keep_older(&mut self, graph: &Graph) {
+        for &id in graph.order() {
+            if !knows(&self.lens, id) && graph.event(id).is_read() {
+                return;
+            }
+            let len = &mut self.lens[id.thread.index()];
+            *len = (*len).max(id.index + 1);
+        }
     }
 
     /// Whether the execution is within the bound.
@@ -453,6 +472,26 @@ fn rival_of(graph: &Graph, read: EventId, write: EventId, spurious: bool) -> Opt
 /// Whether the rival can never be made to read something else.
 fn is_settled(graph: &Graph, read: EventId, rival: Option<EventId>) -> bool {
     rival.is_some_and(|rival| knows(graph.porf(read), rival) || knows(graph.fixed(), rival))
+}
+
+/// Whether a revisit may drop the event, or change it if it is a read, given that the events in `kept` are
+/// older than the revisited read or in the prefix of the write.
+fn may_be_dropped(graph: &Graph, id: EventId, kept: &[u32]) -> bool {
+    let event = graph.event(id);
+    if event.has(Event::DEVIATES) {
+        return false;
+    }
+    let (reads, writes) = (event.is_read(), event.is_write());
+    if !reads && !writes {
+        return true;
+    }
+    let before = |other: EventId| knows(kept, other) || graph.event(other).stamp <= event.stamp;
+    if writes && graph.reads(event.addr).iter().any(|&r| graph.event(r).rf == id && before(r)) {
+        return false;
+    }
+    let seen = if reads { event.rf } else { id };
+    let newer = graph.writes(event.addr).iter().rev().take_while(|&&w| w != seen);
+    newer.copied().all(|w| w == id || !before(w))
 }
 
 /// Whether the event was added by default, as far as `prefix` and older events can tell; the
