@@ -83,6 +83,9 @@ impl Limit {
     fn allows(&mut self, graph: &Graph, linear: Linear) -> bool {
         self.keep_settled(graph);
         self.keep_older(graph);
+        if mutant::is(Mutant::BoundOnWholeGraphs) {
+            self.keep_all(graph);
+        }
         let allowed = self.preemptions.within(graph, &self.lens, linear, &[], self.bound.preemptions);
         self.bound.left_out += u64::from(!allowed);
         allowed
@@ -124,9 +127,13 @@ impl Limit {
 
     /// Whether the execution is within the bound.
     fn holds(&mut self, graph: &Graph, linear: Linear, waiters: &[LockWaiter]) -> bool {
+        self.keep_all(graph);
+        self.preemptions.within(graph, &self.lens, linear, waiters, self.bound.preemptions)
+    }
+
+    fn keep_all(&mut self, graph: &Graph) {
         self.lens.clear();
         self.lens.extend((0..graph.thread_count()).map(|t| graph.thread_len(ThreadId(t as u32)) as u32));
-        self.preemptions.within(graph, &self.lens, linear, waiters, self.bound.preemptions)
     }
 }
 

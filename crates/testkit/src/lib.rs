@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod axioms;
+pub mod bounded;
 mod code;
 pub mod compare;
 pub mod drive;
