@@ -45,8 +45,6 @@ struct Run {
 struct Rest {
     waits_for: Option<EventId>,
     blocked: Option<Waiter>,
-    /// The op before which the thread was stopped.
-    pending: Option<Op>,
     /// What the thread knew at `viewed`: a run, and a number of events.
     view: Vec<u32>,
     viewed: (u64, u32),
@@ -81,6 +79,7 @@ pub struct Execution {
     stats: Stats,
     max_events: usize,
     stable_addresses: bool,
+    looks_ahead: bool,
 }
 
 impl Execution {
@@ -88,6 +87,7 @@ impl Execution {
     pub fn new(model: Box<dyn MemoryModel>, strategy: Box<dyn Strategy>, max_events: usize) -> Execution {
         Execution {
             graph: Graph::new(model.synchronisation()),
+            looks_ahead: strategy.looks_ahead(),
             model,
             strategy,
             runs: Vec::new(),
@@ -157,8 +157,7 @@ impl Execution {
         self.runnable.clear();
         self.waiting.clear();
         self.blocked.clear();
-        self.ready.reads.clear();
-        self.ready.others.clear();
+        self.ready.clear();
         self.make_room(self.graph.thread_count());
         for (t, run) in self.runs.iter_mut().enumerate() {
             run.pc = 0;
@@ -186,14 +185,26 @@ impl Execution {
             self.stop = Some(Outcome::Diverged(Box::new(Divergence { thread, before, now: None })));
             return None;
         }
-        if self.ready.reads.is_empty() && self.ready.others.is_empty() {
+        if self.looks_ahead {
+            if let Some(thread) = self.unknown() {
+                self.ready.remove(thread);
+                self.runnable.insert(thread);
+                return Some(thread);
+            }
+            self.block_obstructed();
+        }
+        if self.ready.is_empty() {
             return None;
         }
-        let picked = if self.closing { None } else { self.strategy.pick(&self.graph, &self.ready) };
-        let Some(thread) = picked else { return self.close() };
-        debug_assert!(self.ready.reads.contains(thread) || self.ready.others.contains(thread));
-        self.ready.reads.remove(thread);
-        self.ready.others.remove(thread);
+        if self.closing { self.close() } else { self.decide().or_else(|| self.close()) }
+    }
+
+    /// Asks the strategy who moves.
+    #[inline(always)]
+    fn decide(&mut self) -> Option<ThreadId> {
+        let thread = self.strategy.pick(&self.graph, &self.ready)?;
+        debug_assert!(self.ready.contains(thread));
+        self.ready.remove(thread);
         self.granted = Some(thread);
         self.runnable.insert(thread);
         Some(thread)
@@ -224,7 +235,7 @@ impl Execution {
                 self.diverge(thread, None);
             }
             addr
-        } else if self.is_settled(thread) {
+        } else if self.is_settled(thread) || (self.looks_ahead && !self.is_repeating()) {
             Some(self.graph.add_location(init))
         } else {
             self.park(thread, reads, None);
@@ -293,10 +304,10 @@ impl Execution {
     /// The op before which a thread stands that does not run, if it is known.
     pub fn pending(&self, thread: ThreadId) -> Option<&Op> {
         let rest = self.rests.get(thread.index())?;
-        let parked = self.ready.reads.contains(thread) || self.ready.others.contains(thread);
+        let parked = self.ready.contains(thread);
         let held_up = self.blocked.contains(thread)
             && rest.blocked.is_some_and(|w| matches!(w.wait, Wait::Lock { .. } | Wait::Signal { .. }));
-        rest.pending.as_ref().filter(|_| parked || held_up)
+        self.ready.op(thread).filter(|_| parked || held_up)
     }
 
     /// Stops a thread for ever.
@@ -354,7 +365,7 @@ impl Execution {
                 continue;
             };
             if let Some(op) =
-                self.rests[thread.index()].pending.filter(|op| waiting::is_for_value(&waiter.wait, op))
+                self.ready.op(thread).copied().filter(|op| waiting::is_for_value(&waiter.wait, op))
             {
                 let Op { addr, rmw, expected: also, site, .. } = op;
                 for_locks.push(LockWaiter { thread, addr, rmw, also, site });
@@ -514,6 +525,11 @@ impl Execution {
         self.runnable.is_within(thread) && self.waiting.is_empty()
     }
 
+    /// Whether some thread has yet to repeat what was recorded.
+    fn is_repeating(&self) -> bool {
+        self.runs.iter().any(|run| run.pc < run.recorded)
+    }
+
     #[inline(never)]
     fn fresh(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
         if self.stop.is_some() {
@@ -525,7 +541,7 @@ impl Execution {
         }
         if let Some(wait) = self.obstacle(op) {
             let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
-            self.rests[thread.index()].pending = Some(*op);
+            self.ready.set_op(thread, Some(op));
             self.block(thread, Waiter { point, wait });
             return None;
         }
@@ -533,6 +549,17 @@ impl Execution {
             return self.park(thread, reads, Some(op));
         }
         if self.granted == Some(thread) {
+            self.granted = None;
+        } else if self.looks_ahead {
+            // All threads stand before their ops: the decision needs no switch.
+            self.park(thread, reads, Some(op));
+            if self.unknown().is_some() {
+                return None;
+            }
+            self.block_obstructed();
+            if self.decide() != Some(thread) {
+                return None;
+            }
             self.granted = None;
         } else if !self.strategy.admits(thread, reads, &self.ready) {
             return self.park(thread, reads, Some(op));
@@ -557,7 +584,7 @@ impl Execution {
             Kind::Read => {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 let read = self.strategy.read(scene, thread, op);
-                if op.rmw == Rmw::Post {
+                if op.rmw == Rmw::Post || self.looks_ahead {
                     self.wake_at(op.addr);
                 }
                 self.graph.read_value(read)
@@ -565,7 +592,7 @@ impl Execution {
             Kind::Write => {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 self.strategy.write(scene, thread, op);
-                if op.rmw == Rmw::Lock {
+                if op.rmw == Rmw::Lock || self.looks_ahead {
                     self.wake_at(op.addr);
                 }
                 0
@@ -585,7 +612,7 @@ impl Execution {
             Kind::Finish => {
                 self.graph.add(thread, Event::from_op(op));
                 self.runnable.remove(thread);
-                self.wake(|wait| *wait == Wait::Join(thread));
+                self.wake(|_, waiter| waiter.wait == Wait::Join(thread));
                 0
             }
             Kind::Fence | Kind::Join => {
@@ -597,13 +624,9 @@ impl Execution {
 
     #[inline(always)]
     fn park(&mut self, thread: ThreadId, reads: bool, op: Option<&Op>) -> Option<Value> {
-        self.rests[thread.index()].pending = op.copied();
+        self.ready.set_op(thread, op);
         self.runnable.remove(thread);
-        if reads {
-            self.ready.reads.insert(thread)
-        } else {
-            self.ready.others.insert(thread)
-        }
+        self.ready.insert(thread, reads);
         None
     }
 
@@ -619,6 +642,7 @@ impl Execution {
         if self.runs.len() < threads {
             self.runs.resize_with(threads, Run::default);
             self.rests.resize_with(threads, Rest::default);
+            self.ready.make_room(threads);
         }
     }
 

@@ -13,6 +13,59 @@ pub struct Ready {
     pub reads: ThreadSet,
     /// All others.
     pub others: ThreadSet,
+    ops: Vec<Option<Op>>,
+}
+
+impl Ready {
+    /// The op before which a thread stands, ready or not, if it is known. A strategy that
+    /// [looks ahead](Strategy::looks_ahead) finds the op of every thread that has not ended.
+    #[inline(always)]
+    pub fn op(&self, thread: ThreadId) -> Option<&Op> {
+        self.ops.get(thread.index())?.as_ref()
+    }
+
+    /// All that are ready, in the order of their ids within each of the two kinds.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> {
+        self.others.iter().chain(self.reads.iter())
+    }
+
+    /// Whether the thread is ready.
+    #[inline(always)]
+    pub fn contains(&self, thread: ThreadId) -> bool {
+        self.reads.contains(thread) || self.others.contains(thread)
+    }
+
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, thread: ThreadId, reads: bool) {
+        if reads { self.reads.insert(thread) } else { self.others.insert(thread) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn remove(&mut self, thread: ThreadId) {
+        self.reads.remove(thread);
+        self.others.remove(thread);
+    }
+
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        self.reads.clear();
+        self.others.clear();
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.reads.is_empty() && self.others.is_empty()
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_op(&mut self, thread: ThreadId, op: Option<&Op>) {
+        self.ops[thread.index()] = op.copied();
+    }
+
+    #[inline(always)]
+    pub(crate) fn make_room(&mut self, threads: usize) {
+        self.ops.resize(threads, None);
+    }
 }
 
 /// A thread that waits for a lock or a signal in an execution that cannot go on.
@@ -63,6 +116,23 @@ pub struct Scene<'a> {
 pub trait Strategy {
     /// The name by which users choose it.
     fn name(&self) -> &'static str;
+
+    /// Whether it decides among threads by the ops before which they stand. Then [`Ready`] holds
+    /// just the threads whose op can be taken, the op of each is known, and `admits` is not asked. A
+    /// thread whose loop waits on the newest values goes on when one of them changes, instead of
+    /// staying where it is; so each of its executions is one that a machine could run to its end.
+    ///
+    /// Such a strategy makes one decision after another in one run, from an empty graph: the
+    /// executions that it leaves out of its plan cannot be reached by changing a finished graph.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// Whether a thread whose loop has come back to where it was, having only read, goes on all the
+    /// same: it did so in the execution that is followed.
+    fn goes_on(&self, _graph: &Graph, _thread: ThreadId) -> bool {
+        false
+    }
 
     /// Whether `thread`, which has just reached an op, may take it before those in `ready`.
     fn admits(&mut self, thread: ThreadId, reads: bool, ready: &Ready) -> bool;

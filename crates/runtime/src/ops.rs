@@ -123,6 +123,10 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
                     arena::enter(arena);
                     return value;
                 }
+                Watch::Wait => {
+                    leave(session, thread);
+                    continue;
+                }
                 Watch::Stop => leave_for_good(session, thread),
             }
         }
@@ -174,7 +178,7 @@ fn other_slowly(op: &Op) -> Value {
                     arena::enter(arena);
                     return value;
                 }
-                Watch::Stop => leave_for_good(session, thread),
+                Watch::Wait | Watch::Stop => leave_for_good(session, thread),
             }
         }
     }
@@ -259,9 +263,20 @@ pub fn position() -> u32 {
     unsafe { (*session).execution.position(thread) }
 }
 
-/// Stops the thread for ever, as one that waits for what its reads since `from` depend on.
-pub fn wait_for_change(from: u32, site: Site) -> ! {
-    stop(Wait::Spin { from }, site)
+/// Stops the thread as one that waits for a change of what it has read since `from`. It comes back
+/// only under a strategy that looks ahead: then the thread is to read again.
+pub fn wait_for_change(from: u32, site: Site) {
+    crate::shared::end_quiet();
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    let point = Point { thread, index: s.execution.position(thread), site };
+    s.note(thread, site);
+    if s.execution.spin(point, None, from) {
+        leave(session, thread);
+    }
+    arena::enter(arena);
 }
 
 fn stop(wait: Wait, site: Site) -> ! {
@@ -339,6 +354,8 @@ pub(crate) enum Watch {
     Go,
     /// The iteration is being repeated, and this is the answer.
     Answer(Value),
+    /// The thread waits until something changes.
+    Wait,
     /// The thread does not go on in this run.
     Stop,
 }
@@ -472,7 +489,8 @@ impl Session {
         if stack != 0 {
             self.note(thread, op.site);
             if self.spins.ghost.is_some()
-                && let done @ (Watch::Answer(_) | Watch::Stop) = self.ghost(thread, op, Some(stack))
+                && let done @ (Watch::Answer(_) | Watch::Wait | Watch::Stop) =
+                    self.ghost(thread, op, Some(stack))
             {
                 return done;
             }
@@ -540,8 +558,11 @@ impl Session {
             if back {
                 let point = Point { thread, index: ghost.to, site: op.site };
                 self.spins.ghost = None;
-                self.execution.block(thread, Waiter { point, wait: Wait::Spin { from: ghost.from } });
-                return Watch::Stop;
+                return if self.execution.spin(point, Some(op), ghost.from) {
+                    Watch::Wait
+                } else {
+                    Watch::Go
+                };
             }
         } else {
             let id = EventId { thread, index: ghost.at };

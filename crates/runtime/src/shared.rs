@@ -152,7 +152,7 @@ pub fn wait_unless(object: Object<'_>, init: Value, op: Op, over: &dyn Fn() -> b
                 arena::enter(arena);
                 return Some(value);
             }
-            Watch::Stop => leave_for_good(session, thread),
+            Watch::Wait | Watch::Stop => leave_for_good(session, thread),
         }
     }
     loop {

@@ -10,6 +10,8 @@ use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
 #[derive(Debug)]
 pub struct Replay {
     schedule: Schedule,
+    /// How many steps each thread has.
+    steps: Vec<usize>,
     at: usize,
     impossible: bool,
 }
@@ -17,7 +19,13 @@ pub struct Replay {
 impl Replay {
     /// A strategy that follows this schedule.
     pub fn new(schedule: Schedule) -> Replay {
-        Replay { schedule, at: 0, impossible: false }
+        let mut steps = Vec::new();
+        for step in &schedule.steps {
+            let thread = step.thread.index();
+            steps.resize(steps.len().max(thread + 1), 0);
+            steps[thread] += 1;
+        }
+        Replay { schedule, steps, at: 0, impossible: false }
     }
 
     fn next_choice(&mut self, thread: ThreadId) -> Choice {
@@ -42,6 +50,10 @@ pub fn fits(schedule: &Schedule, graph: &Graph) -> bool {
 impl Strategy for Replay {
     fn name(&self) -> &'static str {
         "replay"
+    }
+
+    fn goes_on(&self, graph: &Graph, thread: ThreadId) -> bool {
+        self.steps.get(thread.index()).is_some_and(|&steps| steps > graph.thread_len(thread))
     }
 
     fn admits(&mut self, _: ThreadId, _: bool, _: &Ready) -> bool {

@@ -486,9 +486,11 @@ pub fn assume(condition: bool) {
 #[track_caller]
 pub fn await_until(mut condition: impl FnMut() -> bool) {
     if ops::in_check() {
-        let from = ops::position();
-        if !condition() {
-            ops::wait_for_change(from, here!());
+        let site = here!();
+        let mut from = ops::position();
+        while !condition() {
+            ops::wait_for_change(from, site);
+            from = ops::position();
         }
     } else {
         while !condition() {

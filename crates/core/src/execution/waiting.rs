@@ -1,6 +1,7 @@
 //! Threads that wait: what for, who lets them go on, and what is left of a run that is ended early.
 
 use super::Execution;
+use crate::event::Event;
 use crate::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
 use crate::outcome::Outcome;
 use crate::violation::{Point, Violation, Wait, Waiter};
@@ -34,27 +35,70 @@ impl Execution {
 
     /// Lets those who wait for a change of a location look again.
     pub fn wake_at(&mut self, at: Addr) {
-        self.wake(|wait| match wait {
-            Wait::Lock { addr, .. } | Wait::Signal { addr, .. } => *addr == at,
+        self.wake(|execution, waiter| match waiter.wait {
+            Wait::Lock { addr, .. } | Wait::Signal { addr, .. } => addr == at,
+            Wait::Spin { from } => execution.looks_ahead && execution.has_read(waiter.point.thread, from, at),
             _ => false,
         });
     }
 
     #[inline(never)]
-    pub(super) fn wake(&mut self, freed: impl Fn(&Wait) -> bool) {
+    pub(super) fn wake(&mut self, freed: impl Fn(&Execution, &Waiter) -> bool) {
         if self.blocked.is_empty() {
             return;
         }
         for t in 0..self.runs.len() {
             let thread = ThreadId(t as u32);
-            if self.blocked.contains(thread) && self.rests[t].blocked.is_some_and(|w| freed(&w.wait)) {
-                let wait = self.rests[t].blocked.map(|waiter| waiter.wait);
-                let reads = matches!(wait, Some(Wait::Lock { .. } | Wait::Signal { .. }));
-                self.rests[t].pending = None;
+            if let Some(waiter) = self.rests[t].blocked
+                && self.blocked.contains(thread)
+                && freed(self, &waiter)
+            {
                 self.blocked.remove(thread);
-                if reads { self.ready.reads.insert(thread) } else { self.ready.others.insert(thread) }
+                if !self.looks_ahead {
+                    self.ready.set_op(thread, None);
+                } else if self.ready.op(thread).is_none() {
+                    self.runnable.insert(thread);
+                    continue;
+                }
+                self.ready.insert(thread, !matches!(waiter.wait, Wait::Join(_)));
             }
         }
+    }
+
+    /// Whether the thread has read the location, from this event on.
+    fn has_read(&self, thread: ThreadId, from: u32, addr: Addr) -> bool {
+        let events = &self.graph.thread(thread)[from as usize..];
+        events.iter().any(|event| event.is_read() && event.addr == addr)
+    }
+
+    /// Stops a thread whose loop has come back to where it was at event `from` and has only read
+    /// since, before `op` if that is known. `false`: the thread goes on at once, since it did so when
+    /// this was recorded; or since a value that it has read was not the newest, and the strategy
+    /// looks ahead.
+    pub fn spin(&mut self, point: Point, op: Option<&Op>, from: u32) -> bool {
+        let thread = point.thread;
+        let repeats = !self.is_fresh(thread) || self.strategy.goes_on(&self.graph, thread);
+        if repeats || (self.looks_ahead && !self.is_up_to_date(thread, from)) {
+            return false;
+        }
+        self.ready.set_op(thread, op);
+        self.block(thread, Waiter { point, wait: Wait::Spin { from } });
+        true
+    }
+
+    /// Whether threads whose loops wait go on when what they wait for changes.
+    #[inline(always)]
+    pub fn looks_ahead(&self) -> bool {
+        self.looks_ahead
+    }
+
+    /// Whether all that the thread has read from this event on is the newest.
+    fn is_up_to_date(&self, thread: ThreadId, from: u32) -> bool {
+        let events = &self.graph.thread(thread)[from as usize..];
+        let mut reads = events.iter().filter(|event| event.is_read());
+        let decides = |event: &Event| event.kind == Kind::Choice || event.has(Event::SPURIOUS);
+        !events.iter().any(decides)
+            && reads.all(|event| event.is_update() || event.rf == self.graph.newest(event.addr))
     }
 
     /// Ends the run if the thread gives back a lock that it does not hold.
@@ -77,11 +121,10 @@ impl Execution {
     /// and if none of the others could take theirs, they are blocked.
     pub(super) fn close(&mut self) -> Option<ThreadId> {
         self.closing = true;
-        let ready = self.ready.reads.iter().chain(self.ready.others.iter());
-        let unknown = ready.filter(|thread| self.rests[thread.index()].pending.is_none()).min();
+        let unknown = self.unknown();
         // A bad unlock is a violation whenever it comes.
         for thread in self.ready.others.iter().collect::<Vec<_>>() {
-            if let Some(op) = self.rests[thread.index()].pending
+            if let Some(&op) = self.ready.op(thread)
                 && op.kind == Kind::Write
                 && op.rmw == Rmw::Lock
             {
@@ -89,31 +132,42 @@ impl Execution {
             }
         }
         if let Some(thread) = unknown {
-            self.ready.reads.remove(thread);
-            self.ready.others.remove(thread);
+            self.ready.remove(thread);
             self.runnable.insert(thread);
-        } else if !self.block_obstructed() {
+        } else if self.ready.threads().all(|thread| self.obstruction(thread).is_some()) {
+            self.block_obstructed();
+        } else {
             self.stop = Some(Outcome::Ended);
         }
         unknown
     }
 
-    /// Whether no thread that stands before an op could take it; they are blocked then.
-    fn block_obstructed(&mut self) -> bool {
-        let ready: Vec<ThreadId> = self.ready.reads.iter().chain(self.ready.others.iter()).collect();
-        let waiters = ready.iter().map(|&thread| {
-            let run = &self.runs[thread.index()];
-            let op = self.rests[thread.index()].pending?;
-            let wait = self.obstacle(&op)?;
-            Some(Waiter { point: Point { thread, index: run.pc, site: op.site }, wait })
-        });
-        let Some(waiters) = waiters.collect::<Option<Vec<Waiter>>>() else { return false };
-        for waiter in waiters {
-            self.block(waiter.point.thread, waiter);
+    /// A ready thread whose op is not known.
+    #[inline(always)]
+    pub(super) fn unknown(&self) -> Option<ThreadId> {
+        self.ready.threads().filter(|&thread| self.ready.op(thread).is_none()).min()
+    }
+
+    /// What keeps a ready thread from taking its op, if that is known.
+    fn obstruction(&self, thread: ThreadId) -> Option<Waiter> {
+        let op = self.ready.op(thread)?;
+        let wait = self.obstacle(op)?;
+        let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+        Some(Waiter { point, wait })
+    }
+
+    /// Blocks the threads that are said to be ready but cannot take their op.
+    #[inline(never)]
+    pub(super) fn block_obstructed(&mut self) {
+        for t in 0..self.runs.len() {
+            let thread = ThreadId(t as u32);
+            if self.ready.contains(thread)
+                && let Some(waiter) = self.obstruction(thread)
+            {
+                self.ready.remove(thread);
+                self.block(thread, waiter);
+            }
         }
-        self.ready.reads.clear();
-        self.ready.others.clear();
-        true
     }
 }
 

@@ -125,11 +125,13 @@ impl Parts {
             }
             return true;
         }
-        let from = ops::position();
-        match self.op(memory, Op::load(Addr::NONE, Mode::Acquire, site)) {
-            DONE => true,
-            POISONED if !force => false,
-            _ => ops::wait_for_change(from, site),
+        loop {
+            let from = ops::position();
+            match self.op(memory, Op::load(Addr::NONE, Mode::Acquire, site)) {
+                DONE => return true,
+                POISONED if !force => return false,
+                _ => ops::wait_for_change(from, site),
+            }
         }
     }
 
