@@ -32,7 +32,8 @@ pub fn truth(program: &Program, model: Model) -> Option<BTreeMap<Key, u32>> {
     let options = Options { models: vec![model], budget: 1_000_000, ..Options::default() };
     let keys = enumerate(program, &options).ok()?.remove(&model)?.keys;
     let count = |key: Key| (preempt::fewest(program, &key, false), key);
-    (keys.len() <= MOST_GRAPHS).then(|| keys.into_iter().map(count).map(|(fewest, key)| (key, fewest)).collect())
+    (keys.len() <= MOST_GRAPHS)
+        .then(|| keys.into_iter().map(count).map(|(fewest, key)| (key, fewest)).collect())
 }
 
 /// What the search under bounds does with a program; nothing if the program is too large.

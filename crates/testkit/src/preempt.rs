@@ -56,10 +56,8 @@ pub fn schedules(program: &Program, most: usize) -> Option<BTreeMap<Key, u32>> {
         machines: program.compile().into_iter().map(Machine::new).collect(),
         memory: (0..program.places()).map(|place| (program.initial(place as u16), Source::Init)).collect(),
     };
-    let empty = Key {
-        threads: vec![Vec::new(); program.threads.len()],
-        mo: vec![Vec::new(); program.places()],
-    };
+    let empty =
+        Key { threads: vec![Vec::new(); program.threads.len()], mo: vec![Vec::new(); program.places()] };
     // Equal graphs with the same last thread have the same future.
     let mut layer = BTreeMap::from([((empty, usize::MAX), (0, start))]);
     let mut found: BTreeMap<Key, u32> = BTreeMap::new();
@@ -71,7 +69,8 @@ pub fn schedules(program: &Program, most: usize) -> Option<BTreeMap<Key, u32>> {
             if states > most {
                 return None;
             }
-            let enabled: Vec<usize> = (0..state.machines.len()).filter(|&t| state.enabled(program, t)).collect();
+            let enabled: Vec<usize> =
+                (0..state.machines.len()).filter(|&t| state.enabled(program, t)).collect();
             if enabled.is_empty() {
                 let fewest = found.entry(key).or_insert(cost);
                 *fewest = cost.min(*fewest);
@@ -112,7 +111,13 @@ impl State {
             (Access::None, _) => {}
             (Access::Read(place), _) => {
                 let (value, source) = self.memory[place as usize];
-                event = KeyEvent { kind: Kind::Read, place: Some(place), read: Some(value), rf: Some(source), ..event };
+                event = KeyEvent {
+                    kind: Kind::Read,
+                    place: Some(place),
+                    read: Some(value),
+                    rf: Some(source),
+                    ..event
+                };
                 answers = vec![value];
             }
             (Access::Write(place, value), _) => {

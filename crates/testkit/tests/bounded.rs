@@ -93,7 +93,10 @@ fn known_counts_within_bounds() {
         (["Rrlx x; Wrlx x 1"; 3].join(" || "), &[6, 24, 36, 36]),
         ([lock; 3].join(" || "), &[6, 6]),
         // The example of the thesis on bounded search, with each access a step.
-        ("Wrlx w 1; Wrlx y 3; Wrlx x 2 || Rrlx z; Wrlx y 5; Rrlx y; Wrlx x 6 || Wrlx z 4".into(), &[4, 10, 12, 12]),
+        (
+            "Wrlx w 1; Wrlx y 3; Wrlx x 2 || Rrlx z; Wrlx y 5; Rrlx y; Wrlx x 6 || Wrlx z 4".into(),
+            &[4, 10, 12, 12],
+        ),
         // A deadlock needs a preemption between the two locks.
         ("lock l; lock m; unlock m; unlock l || lock m; lock l; unlock l; unlock m".into(), &[2, 3]),
     ];

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use unpick_check::{
-    Config, Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated, registry,
+    Config, Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated,
+    registry,
 };
 use unpick_core::execution::Execution;
 use unpick_core::schedule::Knowledge;
@@ -72,21 +73,18 @@ impl Check {
     /// ```
     /// use std::sync::Arc;
     /// use unpick::sync::atomic::{AtomicU32, Ordering};
-    /// use unpick::{Check, Reason, Verdict, thread};
+    /// use unpick::{Check, thread};
     ///
-    /// fn lost_update() {
-    ///     let number = Arc::new(AtomicU32::new(0));
-    ///     let theirs = Arc::clone(&number);
-    ///     let add = |number: &AtomicU32| number.store(number.load(Ordering::SeqCst) + 1, Ordering::SeqCst);
-    ///     let other = thread::spawn(move || add(&theirs));
-    ///     add(&number);
+    /// let verdict = Check::new().preemption_bound(0).run(|| {
+    ///     let [x, y] = [0, 0].map(|number| Arc::new(AtomicU32::new(number)));
+    ///     let (theirs, ours) = (Arc::clone(&x), Arc::clone(&y));
+    ///     let other = thread::spawn(move || ours.store(theirs.load(Ordering::Acquire), Ordering::Release));
+    ///     x.store(1, Ordering::Release);
+    ///     y.load(Ordering::Acquire);
     ///     other.join().unwrap();
-    ///     assert_eq!(number.load(Ordering::SeqCst), 2);
-    /// }
-    /// let verdict = Check::new().preemption_bound(0).run(lost_update)?;
-    /// assert!(matches!(verdict, Verdict::Inconclusive(Reason::Preemptions(0), _)));
-    /// let verdict = Check::new().preemption_bound(1).run(lost_update)?;
-    /// assert!(verdict.violation().is_some());
+    /// })?;
+    /// let coverage = verdict.summary().coverage.expect("the search came to its end");
+    /// assert_eq!((coverage.preemptions, coverage.is_total()), (0, verdict.holds()));
     /// # Ok::<(), unpick::Error>(())
     /// ```
     pub fn preemption_bound(mut self, preemptions: u32) -> Check {
