@@ -12,19 +12,16 @@ use unpick_testkit::{Model, Program, Random};
 use crate::Problem;
 use crate::shell::{cargo, run};
 
-/// Graphs at most of a larger program.
-const MOST_GRAPHS: u64 = 200_000;
-
 #[derive(clap::Args)]
 pub(crate) struct FuzzBounded {
     /// How many programs under each model.
     #[arg(long, default_value_t = 2_000)]
     programs: u64,
     /// How many larger programs under each model.
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, default_value_t = 100)]
     larger: u64,
     /// Events of a larger program.
-    #[arg(long, default_value_t = 14)]
+    #[arg(long, default_value_t = 11)]
     events: usize,
     /// Where the random numbers start.
     #[arg(long, default_value_t = 1)]
@@ -87,9 +84,6 @@ impl FuzzBounded {
             let program = crowd(self.events, &mut self.random(number));
             let all = explore(&program, Settings::counting(model.name()));
             let mut visits = Visits { all: all.complete + all.blocked, ..Visits::default() };
-            if visits.all > MOST_GRAPHS {
-                continue;
-            }
             for (index, bound) in BOUNDS.into_iter().enumerate() {
                 let found =
                     explore(&program, Settings { bound: Some(bound), ..Settings::counting(model.name()) });

@@ -148,8 +148,8 @@ impl Preemptions {
         self.waited.clear();
         self.waited.resize(graph.location_count(), false);
         self.spawns.clear();
-        for t in 0..graph.thread_count() {
-            self.load_thread(graph, ThreadId(t as u32), lens[t] as usize);
+        for (t, &len) in lens[..graph.thread_count()].iter().enumerate() {
+            self.load_thread(graph, ThreadId(t as u32), len as usize);
         }
         self.stuck.clear();
         self.stuck.resize(graph.thread_count(), NONE);

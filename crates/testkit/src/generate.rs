@@ -97,9 +97,9 @@ pub fn crowd(events: usize, random: &mut Random) -> Program {
             let place = ["x", "y"][random.below(places)];
             let value = 10 * thread + number + 1;
             ops.push(match (kind, random.below(10)) {
-                (1, 0 | 1 | 2) => format!("FADDrlx {place} {value}"),
+                (1, 0..=2) => format!("FADDrlx {place} {value}"),
                 (1, 3) => format!("CASrlx {place} 0 {value}"),
-                (2, 0 | 1 | 2) if !locked => {
+                (2, 0..=2) if !locked => {
                     locked = true;
                     String::from("lock l")
                 }
