@@ -219,10 +219,59 @@ impl Execution {
     }
 
     /// Takes one op of a thread if it repeats what was recorded and need not wait: what [`Execution::op`]
-    /// does most of the time. If not, that is to be called.
+    /// does most of the time. If not, nothing has happened, and that is to be called. Takes no memory.
     #[inline(always)]
     pub fn repeat_op(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        if self.is_fresh(thread) { None } else { self.replay(thread, op) }
+        let Run { pc, recorded, .. } = self.runs[thread.index()];
+        if pc >= recorded {
+            return None;
+        }
+        let event = self.graph.event(EventId { thread, index: pc });
+        if !event.matches(op) {
+            return None;
+        }
+        let value = match event.kind {
+            Kind::Read => {
+                if event.operand != op.operand || event.expected != op.expected {
+                    return None;
+                }
+                let rf = event.rf;
+                if rf.is_init() {
+                    self.graph.location(op.addr).init
+                } else if self.runs[rf.thread.index()].pc > rf.index {
+                    self.graph.event(rf).value
+                } else {
+                    return None;
+                }
+            }
+            Kind::Write if event.value != op.operand => return None,
+            Kind::Write | Kind::Fence => 0,
+            Kind::Choice => event.value,
+            Kind::Spawn => {
+                let child = ThreadId(event.value as u32);
+                if !self.runnable.has_room(child) {
+                    return None;
+                }
+                self.runs.get_mut(child.index())?.started = true;
+                self.runs[thread.index()].spawned += 1;
+                self.runnable.insert(child);
+                child.0.into()
+            }
+            Kind::Join => {
+                let child = ThreadId(op.operand as u32);
+                if event.value != op.operand || !self.has_repeated(child) {
+                    return None;
+                }
+                0
+            }
+            Kind::Finish => {
+                self.runnable.remove(thread);
+                0
+            }
+        };
+        self.stats.replayed += 1;
+        self.runs[thread.index()].pc = pc + 1;
+        Some(value)
     }
 
     /// The location of an object that has none yet in this run: the recorded one, or a new one.
@@ -409,63 +458,39 @@ impl Execution {
 
     #[inline(always)]
     fn replay(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        let pc = self.runs[thread.index()].pc;
-        let id = EventId { thread, index: pc };
-        let event = self.graph.event(id);
+        self.repeat_op(thread, op).or_else(|| self.replay_slowly(thread, op))
+    }
+
+    /// Makes it possible to repeat an op that could not be repeated, or says what is in the way.
+    #[cold]
+    #[inline(never)]
+    fn replay_slowly(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        let id = EventId { thread, index: self.runs[thread.index()].pc };
+        let event = *self.graph.event(id);
         if !event.matches(op) {
             return self.diverge(thread, Some(op));
         }
-        let value = match event.kind {
-            Kind::Read => {
-                let rf = event.rf;
-                if rf.is_init() {
-                    if event.operand != op.operand || event.expected != op.expected {
-                        self.amend(id, op)?;
-                    }
-                    self.graph.location(op.addr).init
-                } else {
-                    if self.runs[rf.thread.index()].pc <= rf.index {
-                        return self.wait(thread, rf);
-                    }
-                    if event.operand != op.operand || event.expected != op.expected {
-                        self.amend(id, op)?;
-                    }
-                    self.graph.event(rf).value
-                }
+        match event.kind {
+            Kind::Read if !event.rf.is_init() && self.runs[event.rf.thread.index()].pc <= event.rf.index => {
+                return self.wait(thread, event.rf);
             }
-            Kind::Write => {
-                if event.value != op.operand {
-                    self.amend(id, op)?;
-                }
-                0
-            }
-            Kind::Fence => 0,
-            Kind::Choice => event.value,
-            Kind::Spawn => {
-                let child = event.value;
-                self.runs[thread.index()].spawned += 1;
-                self.activate(ThreadId(child as u32));
-                child
-            }
-            Kind::Join => {
-                if event.value != op.operand {
-                    return self.diverge(thread, Some(op));
-                }
+            Kind::Read | Kind::Write => self.amend(id, op)?,
+            Kind::Spawn => self.activate(ThreadId(event.value as u32)),
+            Kind::Join if event.value == op.operand => {
                 let child = ThreadId(event.value as u32);
-                let len = self.graph.thread_len(child) as u32;
-                if self.runs[child.index()].pc < len {
-                    return self.wait(thread, EventId { thread: child, index: len - 1 });
-                }
-                0
+                let last = self.graph.thread_len(child) - 1;
+                return self.wait(thread, EventId::new(child, last));
             }
-            Kind::Finish => {
-                self.runnable.remove(thread);
-                0
-            }
-        };
-        self.stats.replayed += 1;
-        self.runs[thread.index()].pc = pc + 1;
-        Some(value)
+            _ => return self.diverge(thread, Some(op)),
+        }
+        self.repeat_op(thread, op)
+    }
+
+    /// Whether the thread has repeated all that is recorded of it.
+    #[inline(always)]
+    fn has_repeated(&self, thread: ThreadId) -> bool {
+        let len = self.graph.thread_len(thread) as u32;
+        self.runs.get(thread.index()).is_some_and(|run| run.pc >= len)
     }
 
     /// Brings a recorded address up to date; other values must not have changed.
