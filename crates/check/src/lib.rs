@@ -7,9 +7,11 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod coverage;
 pub mod registry;
 pub mod verdict;
 
 pub use config::{Config, Detached, OnInconclusive};
+pub use coverage::Coverage;
 pub use unpick_core::error::Error;
 pub use verdict::{Reason, Statistics, Summary, Verdict, Violated};

@@ -25,7 +25,11 @@ pub fn model(name: &str) -> Result<Box<dyn MemoryModel>, Error> {
 
 /// The strategy that the settings ask for.
 pub fn strategy(config: &Config) -> Box<dyn Strategy> {
-    Box::new(Optimal::new(config.spurious_failures))
+    let optimal = Optimal::new(config.spurious_failures);
+    Box::new(match config.preemption_bound {
+        Some(preemptions) => optimal.with_preemption_bound(preemptions),
+        None => optimal,
+    })
 }
 
 /// An execution with nothing explored.

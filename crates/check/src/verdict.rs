@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use unpick_core::trace::Finding;
 
+use crate::coverage::Coverage;
+
 /// Counters of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -14,6 +16,8 @@ pub struct Statistics {
     pub executions: u64,
     /// Executions in which a thread could never go on, for a reason that is no violation.
     pub blocked: u64,
+    /// Executions without a violation that were met beyond the bound on preemptions.
+    pub beyond: u64,
     /// Events, replayed ones included.
     pub events: u64,
     /// CPU time.
@@ -26,6 +30,7 @@ impl Statistics {
         Statistics {
             executions: stats.complete + stats.violated + stats.cut,
             blocked: stats.blocked,
+            beyond: stats.beyond,
             events: stats.events(),
             cpu,
         }
@@ -44,12 +49,20 @@ pub struct Summary {
     pub strategy: String,
     /// What was assumed, a sentence each: the memory model's limits, and every bound that was met.
     pub assumptions: Vec<String>,
+    /// What was covered under a bound on preemptions, if there was one and the search came to its end.
+    pub coverage: Option<Coverage>,
 }
 
 impl Summary {
     /// A summary of its parts.
     pub fn new(statistics: Statistics, model: &str, strategy: &str, assumptions: Vec<String>) -> Summary {
-        Summary { statistics, model: model.to_string(), strategy: strategy.to_string(), assumptions }
+        let (model, strategy) = (model.to_string(), strategy.to_string());
+        Summary { statistics, model, strategy, assumptions, coverage: None }
+    }
+
+    /// The same with what was covered under a bound on preemptions.
+    pub fn with_coverage(self, coverage: Option<Coverage>) -> Summary {
+        Summary { coverage, ..self }
     }
 }
 
@@ -65,6 +78,8 @@ pub enum Reason {
     Events(String),
     /// Loops were cut at the limit on rounds that read the same values, at these places.
     Rounds(Vec<String>),
+    /// Executions with more than so many preemptions were left out.
+    Preemptions(u32),
 }
 
 impl fmt::Display for Reason {
@@ -79,6 +94,10 @@ impl fmt::Display for Reason {
                  `unpick::await_until`, or raise the limit on rounds",
                 places.join(", ")
             ),
+            Reason::Preemptions(most) => {
+                let plural = if *most == 1 { "" } else { "s" };
+                write!(f, "executions with more than {most} preemption{plural} were left out")
+            }
         }
     }
 }
@@ -195,7 +214,13 @@ impl fmt::Display for Verdict {
         if blocked > 0 {
             write!(f, ", {blocked} blocked")?;
         }
+        if summary.statistics.beyond > 0 {
+            write!(f, ", {} beyond the bound", summary.statistics.beyond)?;
+        }
         f.write_str(")")?;
+        if let Some(coverage) = &summary.coverage {
+            write!(f, "; {coverage}")?;
+        }
         for assumption in &summary.assumptions {
             write!(f, "; {assumption}")?;
         }

@@ -85,6 +85,8 @@ pub struct Execution {
     spare_waiters: Vec<Waiter>,
     for_locks: Vec<LockWaiter>,
     stop: Option<Outcome>,
+    /// Whether the run that has ended is not one of those that the search is after.
+    beyond: bool,
     stats: Stats,
     max_events: usize,
     stable_addresses: bool,
@@ -113,6 +115,7 @@ impl Execution {
             spare_waiters: Vec::new(),
             for_locks: Vec::new(),
             stop: None,
+            beyond: false,
             stats: Stats::default(),
             max_events,
             stable_addresses: true,
@@ -161,6 +164,7 @@ impl Execution {
         self.stop = None;
         self.granted = None;
         self.closing = false;
+        self.beyond = false;
         self.runnable.clear();
         self.waiting.clear();
         self.blocked.clear();
@@ -400,6 +404,12 @@ impl Execution {
         self.stop.is_some()
     }
 
+    /// Whether the run that has just ended is not one of those that the search is after, but was met on
+    /// the way to them: its violations are as real, but it is counted apart.
+    pub fn is_beyond(&self) -> bool {
+        self.beyond
+    }
+
     /// Says how the run ended.
     pub fn end(&mut self) -> Outcome {
         if let Some(outcome) = self.stop.take() {
@@ -413,6 +423,8 @@ impl Execution {
             }
         }
         if self.blocked.is_empty() {
+            let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+            self.beyond = !self.strategy.counts(scene, &[]);
             return Outcome::Complete;
         }
         let mut waiters = std::mem::take(&mut self.spare_waiters);
@@ -432,6 +444,8 @@ impl Execution {
             waiters.push(waiter);
         }
         let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+        self.beyond = !self.strategy.counts(scene, &for_locks);
+        let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
         self.strategy.stuck(scene, &for_locks);
         self.for_locks = for_locks;
         Outcome::Blocked(waiters)
@@ -447,6 +461,7 @@ impl Execution {
     /// Counts how a run ended.
     pub fn count(&mut self, outcome: &Outcome) {
         match outcome {
+            Outcome::Complete | Outcome::Blocked(_) if self.beyond => self.stats.beyond += 1,
             Outcome::Complete => self.stats.complete += 1,
             Outcome::Blocked(_) => self.stats.blocked += 1,
             Outcome::Violated(_) => self.stats.violated += 1,

@@ -20,11 +20,13 @@ pub enum Mutant {
     SeqCstFencesSkipped,
     /// Lock waiters of a stuck execution do not try their acquire for revisits.
     LockRepairSkipped,
+    /// A graph on the way is held to the bound on preemptions with what revisits may drop.
+    BoundOnWholeGraphs,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 7] = [
+    pub const ALL: [Mutant; 8] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -32,6 +34,7 @@ impl Mutant {
         Mutant::FailureOrderIgnored,
         Mutant::SeqCstFencesSkipped,
         Mutant::LockRepairSkipped,
+        Mutant::BoundOnWholeGraphs,
     ];
 }
 

@@ -6,4 +6,5 @@
 
 pub mod estimate;
 pub mod optimal;
+pub mod preemptions;
 pub mod replay;

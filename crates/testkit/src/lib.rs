@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod axioms;
+pub mod bounded;
 mod code;
 pub mod compare;
 pub mod drive;
@@ -20,6 +21,7 @@ mod model;
 pub mod oracle;
 mod parse;
 mod places;
+pub mod preempt;
 mod print;
 pub mod program;
 mod random;
