@@ -100,6 +100,17 @@ pub struct PreemptionBound {
     pub left_out: u64,
 }
 
+/// How large a search is, as far as can be told from the part that is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The part that is done, from 0 to 1.
+    pub progress: f64,
+    /// Executions of the whole search, by weighted backtrack.
+    pub total: f64,
+    /// Executions of the whole search, by the recursive method.
+    pub recursive: f64,
+}
+
 /// What a strategy has to look at: the graph and the model.
 pub struct Scene<'a> {
     /// The graph so far.
@@ -160,6 +171,12 @@ pub trait Strategy {
 
     /// The bound on preemptions that the search keeps.
     fn preemption_bound(&self) -> Option<PreemptionBound> {
+        None
+    }
+
+    /// How large the search is, if that can be told; `leaves` executions have been visited so far. Asked
+    /// between executions.
+    fn estimate(&self, _leaves: u64) -> Option<Estimate> {
         None
     }
 

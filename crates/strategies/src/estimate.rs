@@ -38,27 +38,23 @@ struct Node {
 /// tree.leaf(1.0);
 /// assert_eq!((tree.progress(), tree.recursive()), (0.5, 4.0));
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Tree {
     path: Vec<Node>,
     /// What the current leaf costs, counted from the last node.
     leaf: f64,
 }
 
+impl Default for Tree {
+    fn default() -> Tree {
+        Tree::new()
+    }
+}
+
 impl Tree {
-    /// A search that has not begun.
+    /// A search that has not begun; a leaf costs 1 unless it is said otherwise.
     pub fn new() -> Tree {
-        Tree::default()
-    }
-
-    /// Starts again.
-    pub fn clear(&mut self) {
-        self.path.clear();
-    }
-
-    /// How many nodes are on the path.
-    pub fn depth(&self) -> usize {
-        self.path.len()
+        Tree { path: Vec::new(), leaf: 1.0 }
     }
 
     /// Goes down to a node with so many children, and on to the first of them. `cost` is that of

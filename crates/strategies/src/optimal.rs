@@ -29,8 +29,9 @@ use unpick_core::graph::Graph;
 use unpick_core::memory::Linear;
 use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Rmw, ThreadId};
-use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Strategy};
+use unpick_core::strategy::{Estimate, LockWaiter, PreemptionBound, Ready, Scene, Strategy};
 
+use crate::estimate::Tree;
 use crate::preemptions::Preemptions;
 
 /// An alternative that is still to be explored, with the length of the graph it belongs to.
@@ -67,6 +68,9 @@ pub struct Optimal {
     lens: Vec<u32>,
     changed: Vec<EventId>,
     limit: Option<Limit>,
+    /// Where the items of each node on the path begin: they are its children but the default.
+    nodes: Vec<u32>,
+    tree: Tree,
 }
 
 /// A bound on preemptions.
@@ -149,6 +153,8 @@ impl Optimal {
             lens: Vec::new(),
             changed: Vec::new(),
             limit: None,
+            nodes: Vec::new(),
+            tree: Tree::new(),
         }
     }
 
@@ -159,6 +165,28 @@ impl Optimal {
         self
     }
 
+    /// Makes a node of the items from `start` on, if there are any, and goes on to its default child.
+    #[inline(always)]
+    fn branch(&mut self, start: usize) {
+        let items = self.items.len() - start;
+        if items > 0 {
+            self.nodes.push(start as u32);
+            self.tree.branch(0.0, items as u32 + 1);
+        }
+    }
+
+    /// Takes the last item; the nodes whose items are used up are finished.
+    #[inline(always)]
+    fn pop(&mut self) -> Option<Item> {
+        let item = self.items.pop()?;
+        let last = self.items.len() as u32;
+        while self.nodes.last().is_some_and(|&start| start > last) {
+            self.nodes.pop();
+        }
+        self.tree.next(self.nodes.len() - 1);
+        Some(item)
+    }
+
     /// Offers a read every write but the newest as an alternative.
     fn push_sources(&mut self, graph: &Graph, read: EventId) {
         let event = graph.event(read);
@@ -166,6 +194,7 @@ impl Optimal {
         let newest = graph.writes(addr).len();
         let floor = graph.floor(addr, graph.hb(read), [read, EventId::INIT]);
         let weak = self.spurious && event.rmw == Rmw::WeakCas;
+        let start = self.items.len();
         for position in floor..=newest {
             let write = graph.write_at(addr, position);
             if event.rmw != Rmw::None {
@@ -184,6 +213,7 @@ impl Optimal {
                 self.items.push(Item::Source { read, write, len, spurious: false });
             }
         }
+        self.branch(start);
     }
 
     /// Offers the reads that `write` may revisit. `rival` is the read-modify-write that it
@@ -196,6 +226,7 @@ impl Optimal {
         let oldest = graph.event(oldest).stamp as usize;
         let youngest = rival.map_or(u32::MAX, |rival| graph.event(rival).stamp);
         let len = graph.len() as u32;
+        let start = self.items.len();
         for &id in graph.order()[oldest..].iter().rev() {
             if knows(prefix, id) {
                 continue;
@@ -210,17 +241,20 @@ impl Optimal {
                 break;
             }
         }
+        self.branch(start);
     }
 
     /// Offers a write every place but the last, from `floor` on.
     fn push_places(&mut self, graph: &Graph, write: EventId, floor: usize, read: Option<EventId>) {
         let addr = graph.event(write).addr;
         let len = graph.len() as u32;
+        let start = self.items.len();
         for place in floor..graph.writes(addr).len() {
             if !graph.splits(addr, place) {
                 self.items.push(Item::Place { write, place: place as u32, read, len });
             }
         }
+        self.branch(start);
     }
 
     /// Carries out an alternative; `false` when it leads nowhere.
@@ -340,8 +374,9 @@ impl Optimal {
     fn settle(&mut self, graph: &mut Graph, read: EventId, write: EventId) {
         if graph.read_from(read, write, false) {
             if self.spurious && graph.event(read).rmw == Rmw::WeakCas {
-                let len = graph.len() as u32;
+                let (len, start) = (graph.len() as u32, self.items.len());
                 self.items.push(Item::Source { read, write, len, spurious: true });
+                self.branch(start);
             }
             self.push_revisits(graph, read, None);
         }
@@ -402,10 +437,11 @@ impl Strategy for Optimal {
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let event = Event { value: 0, expected: op.operand, ..Event::from_op(op) };
         let choice = scene.graph.add(thread, event);
-        let len = scene.graph.len() as u32;
+        let (len, start) = (scene.graph.len() as u32, self.items.len());
         for value in (1..op.operand).rev() {
             self.items.push(Item::Choice { choice, value, len });
         }
+        self.branch(start);
         choice
     }
 
@@ -414,7 +450,7 @@ impl Strategy for Optimal {
             return;
         }
         let graph = scene.graph;
-        let len = graph.len() as u32;
+        let (len, start) = (graph.len() as u32, self.items.len());
         for &waiter in waiters {
             for position in 0..=graph.writes(waiter.addr).len() {
                 let source = graph.write_at(waiter.addr, position);
@@ -423,11 +459,20 @@ impl Strategy for Optimal {
                 }
             }
         }
+        self.branch(start);
     }
 
     fn counts(&mut self, scene: Scene<'_>, waiters: &[LockWaiter]) -> bool {
         let Some(limit) = &mut self.limit else { return true };
         limit.holds(scene.graph, scene.model.linear(), waiters)
+    }
+
+    fn estimate(&self, leaves: u64) -> Option<Estimate> {
+        Some(Estimate {
+            progress: self.tree.progress(),
+            total: self.tree.total(leaves),
+            recursive: self.tree.recursive(),
+        })
     }
 
     fn preemption_bound(&self) -> Option<PreemptionBound> {
@@ -444,7 +489,8 @@ impl Strategy for Optimal {
                 }
                 continue;
             }
-            let Some(item) = self.items.pop() else { return false };
+            let Some(item) = self.pop() else { return false };
+            self.tree.leaf(0.0);
             if !self.apply(graph, item) {
                 continue;
             }
@@ -452,6 +498,7 @@ impl Strategy for Optimal {
                 continue;
             }
             if self.limit.as_mut().is_none_or(|limit| limit.allows(graph, model.linear())) {
+                self.tree.leaf(1.0);
                 return true;
             }
         }
