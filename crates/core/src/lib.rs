@@ -15,6 +15,7 @@ pub mod memory;
 pub mod mutant;
 pub mod op;
 pub mod outcome;
+pub mod plan;
 pub mod schedule;
 pub mod stats;
 pub mod strategy;

@@ -22,7 +22,7 @@ pub enum Linear {
 ///
 /// A model must be closed under `porf`-prefixes, keep `po ∪ rf` acyclic, and allow a new event to
 /// read the newest write or to be placed last; the search relies on all three.
-pub trait MemoryModel {
+pub trait MemoryModel: Send {
     /// The name by which users choose it.
     fn name(&self) -> &'static str;
 

@@ -28,6 +28,20 @@ impl Stats {
         self.complete + self.blocked + self.violated + self.cut + self.beyond
     }
 
+    /// These counters, and what others have come to since they were `before`.
+    pub fn plus(self, others: Stats, before: Stats) -> Stats {
+        Stats {
+            complete: self.complete + others.complete - before.complete,
+            blocked: self.blocked + others.blocked - before.blocked,
+            beyond: self.beyond + others.beyond - before.beyond,
+            violated: self.violated + others.violated - before.violated,
+            cut: self.cut + others.cut - before.cut,
+            runs: self.runs + others.runs - before.runs,
+            replayed: self.replayed + others.replayed - before.replayed,
+            fresh: self.fresh + others.fresh - before.fresh,
+        }
+    }
+
     /// All events.
     pub fn events(&self) -> u64 {
         self.replayed + self.fresh

@@ -124,7 +124,7 @@ pub struct Scene<'a> {
 /// An execution asks it whenever something is open. All threads that can move stand before
 /// their next op when a choice among threads is made, so a strategy may decide by the whole
 /// picture.
-pub trait Strategy {
+pub trait Strategy: Send {
     /// The name by which users choose it.
     fn name(&self) -> &'static str;
 

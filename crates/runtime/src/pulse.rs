@@ -1,8 +1,10 @@
 //! Signs of life, for whoever waits for a check: which thread ran last, and where.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use unpick_core::op::{Site, ThreadId};
+use unpick_core::plan::Outlook;
 
 /// Counters that one OS thread writes and another reads.
 #[derive(Debug, Default)]
@@ -12,6 +14,9 @@ pub struct Pulse {
     site: AtomicU64,
     executions: AtomicU64,
     blocked: AtomicU64,
+    /// Whether somebody wants to know how the check stands.
+    wanted: AtomicBool,
+    outlook: Mutex<Outlook>,
 }
 
 impl Pulse {
@@ -37,6 +42,20 @@ impl Pulse {
     pub(crate) fn count(&self, executions: u64, blocked: u64) {
         self.executions.store(executions, Ordering::Relaxed);
         self.blocked.store(blocked, Ordering::Relaxed);
+    }
+
+    /// Says how the check stands, if somebody wants to know.
+    pub(crate) fn look(&self, outlook: impl FnOnce() -> Outlook) {
+        if self.wanted.load(Ordering::Relaxed) {
+            self.wanted.store(false, Ordering::Relaxed);
+            *self.outlook.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = outlook();
+        }
+    }
+
+    /// How the check stood a moment ago.
+    pub fn outlook(&self) -> Outlook {
+        self.wanted.store(true, Ordering::Relaxed);
+        self.outlook.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
     /// A number that changes as long as something happens.

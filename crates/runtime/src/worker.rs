@@ -12,6 +12,7 @@ use unpick_core::error::Error;
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::Site;
+use unpick_core::plan::{Moment, Plan, Step};
 use unpick_core::schedule::Knowledge;
 use unpick_core::stats::Stats;
 use unpick_core::violation::{Point, Violation};
@@ -51,12 +52,14 @@ pub enum Ending {
 pub struct Explored {
     /// How it ended.
     pub ending: Ending,
-    /// Counters.
+    /// Counters, of all searches.
     pub stats: Stats,
     /// CPU time of the worker.
     pub cpu: Duration,
     /// The execution, with the graph it ended on.
     pub execution: Execution,
+    /// The plan that was followed.
+    pub plan: Box<dyn Plan>,
     /// Where executions were cut at the limit on events.
     pub cut: Option<Point>,
     /// Places where loops were cut at the limit on rounds.
@@ -79,8 +82,8 @@ pub struct Explored {
 
 /// A check to carry out.
 pub struct Task {
-    /// Makes an execution with nothing explored.
-    pub fresh: Box<dyn Fn() -> Execution + Send>,
+    /// What is searched, and how.
+    pub plan: Box<dyn Plan>,
     /// The program.
     pub program: Program,
     /// Limits of each execution.
@@ -107,6 +110,22 @@ struct State {
     cut: Option<Point>,
     cpu: Duration,
     warm: bool,
+    tally: Tally,
+}
+
+/// Counts executions over several searches.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    /// What the searches before the current one have come to.
+    before: Stats,
+    /// What the current one had come to when it was put in place.
+    entry: Stats,
+}
+
+impl Tally {
+    fn total(&self, current: &Stats) -> Stats {
+        self.before.plus(*current, self.entry)
+    }
 }
 
 /// Where a worker stopped.
@@ -120,17 +139,24 @@ enum Pause {
 }
 
 /// Carries out a task; calls `watch` now and then while it goes on.
-pub fn explore(task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Result<Explored, Error> {
+pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Result<Explored, Error> {
     panics::install();
     signals::install();
     let pulse = Arc::new(Pulse::default());
     let hang = task.budget.hang;
-    let execution = (task.fresh)();
+    let execution = task.plan.begin();
     let mut session = Session::new(execution, task.program.clone(), task.limits, pulse.clone());
     session.facts = Facts::new(&task.known.facts);
     session.names.clone_from(&task.known.threads);
     session.model = task.model;
-    let mut state = State { task, started: Instant::now(), cut: None, cpu: Duration::ZERO, warm: false };
+    let mut state = State {
+        task,
+        started: Instant::now(),
+        cut: None,
+        cpu: Duration::ZERO,
+        warm: false,
+        tally: Tally::default(),
+    };
     loop {
         let (sender, receiver) = channel();
         let spawned = std::thread::Builder::new().name(String::from("unpick")).spawn(move || {
@@ -143,21 +169,21 @@ pub fn explore(task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Result<Ex
         let (back, kept, pause) = supervise(&receiver, &pulse, hang, watch)?;
         (session, state) = (back, kept);
         match pause {
-            Pause::Over(ending) => return Ok(conclude(session, &state, ending)),
+            Pause::Over(ending) => return Ok(conclude(session, state, ending)),
             Pause::Failed(error) => return Err(error),
             Pause::Worn => {}
         }
     }
 }
 
-fn conclude(mut session: Box<Session>, state: &State, ending: Ending) -> Explored {
+fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Explored {
     let kinds = (
         session.known.iter().map(|known| known.kind).collect(),
         session.known_cells.iter().map(|known| known.kind).collect(),
     );
     Explored {
         ending,
-        stats: *session.execution.stats(),
+        stats: state.tally.total(session.execution.stats()),
         cpu: state.cpu,
         cut: state.cut,
         cut_loops: std::mem::take(&mut session.cut_loops),
@@ -168,7 +194,8 @@ fn conclude(mut session: Box<Session>, state: &State, ending: Ending) -> Explore
         recorder: session.recorder.take(),
         kinds,
         facts: session.facts.bits().to_vec(),
-        execution: session.restart((state.task.fresh)()),
+        execution: session.restart(state.task.plan.begin()),
+        plan: state.task.plan,
     }
 }
 
@@ -237,7 +264,8 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         }
         if matches!(outcome, Outcome::Again) {
             if std::mem::take(&mut session.renew) {
-                session.restart((state.task.fresh)());
+                state.task.plan.renew(&mut session.execution);
+                state.tally.entry = *session.execution.stats();
                 session.use_arenas(session.is_on_arenas());
             }
             if session.worn {
@@ -259,25 +287,46 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             }
             outcome => session.execution.recycle(outcome),
         }
-        if state.task.recorder.is_some() || session.recorder.is_some() || !session.execution.advance() {
+        if state.task.recorder.is_some() || session.recorder.is_some() {
             return Pause::Over(Ending::Exhausted);
         }
-        let stats = session.execution.stats();
-        if state.task.budget.executions.is_some_and(|most| stats.executions() >= most) {
-            return Pause::Over(Ending::Executions);
-        }
+        let ended = !session.execution.advance();
         since_clock += 1;
-        if since_clock >= 64 {
+        if since_clock >= 64 || ended {
             since_clock = 0;
-            session.pulse.count(stats.executions(), stats.blocked);
-            if state.task.budget.time.is_some_and(|most| state.started.elapsed() >= most) {
-                return Pause::Over(Ending::Time);
+            if let Some(ending) = review(session, state, ended) {
+                return Pause::Over(ending);
             }
+        }
+        if let Some(most) = state.task.budget.executions
+            && state.tally.total(session.execution.stats()).executions() >= most
+        {
+            return Pause::Over(Ending::Executions);
         }
         if session.worn {
             return wear(session);
         }
     }
+}
+
+/// Asks the plan what comes next.
+fn review(session: &mut Session, state: &mut State, ended: bool) -> Option<Ending> {
+    let stats = state.tally.total(session.execution.stats());
+    session.pulse.count(stats.executions(), stats.blocked);
+    let elapsed = state.started.elapsed();
+    let plan = &mut state.task.plan;
+    let step = plan.review(&mut session.execution, Moment { elapsed, ended });
+    session.pulse.look(|| plan.outlook(&session.execution));
+    match step {
+        Step::Exhausted => return Some(Ending::Exhausted),
+        Step::OutOfTime => return Some(Ending::Time),
+        Step::GoOn => {}
+        Step::Switched => {
+            state.tally = Tally { before: stats, entry: *session.execution.stats() };
+            session.use_arenas(session.is_on_arenas());
+        }
+    }
+    state.task.budget.time.is_some_and(|most| elapsed >= most).then_some(Ending::Time)
 }
 
 fn wear(session: &mut Session) -> Pause {
@@ -304,7 +353,7 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     }
     let worn = session.worn;
     session.renew = false;
-    session.restart((state.task.fresh)());
+    session.restart(state.task.plan.begin());
     session.spins = Default::default();
     session.use_arenas(session.has_allocator);
     session.recorder = state.task.recorder.take();

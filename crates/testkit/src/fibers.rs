@@ -21,6 +21,7 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Outcome;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Site, ThreadId};
+use unpick_core::plan::Single;
 use unpick_core::schedule::Knowledge;
 use unpick_core::violation::Kind as Violation;
 use unpick_runtime::ops::{self, Object};
@@ -111,7 +112,7 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
         known: Knowledge::default(),
         budget: Budget { executions: None, time: None, hang: HANG },
         model: 0,
-        fresh: Box::new(move || registry::execution(&config).expect("a known memory model")),
+        plan: Box::new(Single::new(move || registry::execution(&config).expect("a known memory model"))),
         program: closure(program),
         recorder: None,
         observer: Some(Box::new({

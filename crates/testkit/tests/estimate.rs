@@ -3,13 +3,13 @@
 use unpick_core::execution::Execution;
 use unpick_core::strategy::Estimate;
 use unpick_strategies::optimal::Optimal;
+use unpick_testkit::Machine;
+use unpick_testkit::Model;
+use unpick_testkit::Random;
 use unpick_testkit::drive::run;
 use unpick_testkit::family::member;
 use unpick_testkit::generate::{Profile, generate};
-use unpick_testkit::Model;
 use unpick_testkit::program::Program;
-use unpick_testkit::Random;
-use unpick_testkit::Machine;
 
 /// The estimates after each execution.
 fn estimates(program: &Program, model: &str) -> Vec<Estimate> {

@@ -8,7 +8,7 @@ use unpick_check::{
     Config, Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated,
     registry,
 };
-use unpick_core::execution::Execution;
+use unpick_core::plan::{Plan, Single};
 use unpick_core::schedule::Knowledge;
 use unpick_core::trace::Finding;
 use unpick_report::{Progress, TextOptions};
@@ -308,9 +308,9 @@ fn width() -> usize {
 }
 
 /// What the runtime needs of the settings.
-pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Execution + Send>) -> Task {
+pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> Task {
     Task {
-        fresh,
+        plan,
         program: Arc::clone(program),
         limits: Limits {
             stack_size: config.stack_size,
@@ -334,10 +334,10 @@ pub(crate) fn task(config: &Config, program: &Program, fresh: Box<dyn Fn() -> Ex
 fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
     registry::execution(config)?;
     let settings = config.clone();
-    let fresh = Box::new(move || registry::execution(&settings).expect("the settings were good before"));
+    let fresh = move || registry::execution(&settings).expect("the settings were good before");
     let mut meter = Meter { shown: config.progress, model: config.model.clone(), drawn: false };
     let collection = Collection::default();
-    let mut task = task(config, program, fresh);
+    let mut task = task(config, program, Box::new(Single::new(fresh)));
     task.observer = collection.observer(config);
     let explored = worker::explore(task, &mut |pulse, elapsed| meter.show(pulse, elapsed));
     meter.clear();

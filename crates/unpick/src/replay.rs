@@ -2,6 +2,7 @@
 
 use unpick_check::{Config, Error, Verdict, Violated, registry};
 use unpick_core::execution::Execution;
+use unpick_core::plan::Single;
 use unpick_core::schedule::Schedule;
 use unpick_core::violation::{Block, Point, Violation};
 use unpick_runtime::record::Recorder;
@@ -73,7 +74,7 @@ pub(crate) fn run(
         let model = registry::model(&settings.model).expect("the model was known before");
         Execution::new(model, registry::replay(steps.clone()), usize::MAX)
     };
-    let mut task = api::task(config, program, Box::new(fresh));
+    let mut task = api::task(config, program, Box::new(Single::new(fresh)));
     task.known.clone_from(&schedule.known);
     task.budget.executions = None;
     task.budget.time = None;

@@ -1,0 +1,95 @@
+//! Plans: which search comes first, and what comes after it.
+//!
+//! A strategy searches in one way. A plan watches over a whole check: it gives the check its first
+//! search, looks at how far that has come, and may put another one in its place.
+
+use std::time::Duration;
+
+use crate::execution::Execution;
+use crate::strategy::Estimate;
+
+/// Where a check is.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Time since it began.
+    pub elapsed: Duration,
+    /// Whether the current search has come to its end.
+    pub ended: bool,
+}
+
+/// What a plan says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// To go on with the same search.
+    GoOn,
+    /// To go on with another search, which has been put in its place.
+    Switched,
+    /// That the check is over, and everything was explored that was to be.
+    Exhausted,
+    /// That the check is over, since the time is used up.
+    OutOfTime,
+}
+
+/// How a check stands, for those who wait for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outlook {
+    /// Name of the strategy that is at work.
+    pub strategy: String,
+    /// The bound on preemptions that is being explored.
+    pub bound: Option<u32>,
+    /// How large the search for all executions is.
+    pub estimate: Option<Estimate>,
+    /// Distinct pairs of a write and a read that sees it, by their places in the source.
+    pub pairs: Option<usize>,
+}
+
+/// What a check does, one search after another.
+pub trait Plan: Send {
+    /// A search that has not begun.
+    fn begin(&mut self) -> Execution;
+
+    /// Puts a new search in place of one that does not fit any more: something has become known about
+    /// the program.
+    fn renew(&mut self, execution: &mut Execution) {
+        *execution = self.begin();
+    }
+
+    /// Looks at the current search, now and then between executions and when it has come to its end.
+    /// It may put another one in its place.
+    fn review(&mut self, execution: &mut Execution, moment: Moment) -> Step;
+
+    /// How the check stands.
+    fn outlook(&self, execution: &Execution) -> Outlook;
+}
+
+/// A plan of one search, which is carried through.
+pub struct Single<F> {
+    begin: F,
+}
+
+impl<F: FnMut() -> Execution + Send> Single<F> {
+    /// The plan to carry through what `begin` makes.
+    pub fn new(begin: F) -> Single<F> {
+        Single { begin }
+    }
+}
+
+impl<F: FnMut() -> Execution + Send> Plan for Single<F> {
+    fn begin(&mut self) -> Execution {
+        (self.begin)()
+    }
+
+    fn review(&mut self, _: &mut Execution, moment: Moment) -> Step {
+        if moment.ended { Step::Exhausted } else { Step::GoOn }
+    }
+
+    fn outlook(&self, execution: &Execution) -> Outlook {
+        let strategy = execution.strategy();
+        Outlook {
+            strategy: strategy.name().to_string(),
+            bound: strategy.preemption_bound().map(|bound| bound.preemptions),
+            estimate: strategy.estimate(execution.stats().executions()),
+            pairs: None,
+        }
+    }
+}
