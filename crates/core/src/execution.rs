@@ -192,14 +192,19 @@ impl Execution {
         if self.ready.is_empty() {
             return None;
         }
-        if self.closing { self.close() } else { self.decide().or_else(|| self.close()) }
+        if self.closing { self.close() } else { self.decide().or_else(|| self.close_unless_stopped()) }
     }
 
     /// Asks the strategy who moves.
     #[inline(always)]
     fn decide(&mut self) -> Option<ThreadId> {
         let thread = self.strategy.pick(&self.graph, &self.ready)?;
-        debug_assert!(self.ready.contains(thread));
+        if !self.ready.contains(thread) {
+            // It could move here when the strategy last came by.
+            let now = self.ready.op(thread).copied();
+            self.stop = Some(Outcome::Diverged(Box::new(Divergence { thread, before: None, now })));
+            return None;
+        }
         self.ready.remove(thread);
         self.granted = Some(thread);
         self.runnable.insert(thread);

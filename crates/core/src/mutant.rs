@@ -20,11 +20,15 @@ pub enum Mutant {
     SeqCstFencesSkipped,
     /// Lock waiters of a stuck execution do not try their acquire for revisits.
     LockRepairSkipped,
+    /// A thread that sleeps is asked for, and nobody runs in its place.
+    SleepingThreadAskedFor,
+    /// Threads that wait to the end of a trace are not looked at.
+    WaitersSkipped,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 7] = [
+    pub const ALL: [Mutant; 9] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -32,6 +36,8 @@ impl Mutant {
         Mutant::FailureOrderIgnored,
         Mutant::SeqCstFencesSkipped,
         Mutant::LockRepairSkipped,
+        Mutant::SleepingThreadAskedFor,
+        Mutant::WaitersSkipped,
     ];
 }
 

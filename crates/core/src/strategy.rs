@@ -98,6 +98,27 @@ pub struct Scene<'a> {
     pub model: &'a mut dyn MemoryModel,
 }
 
+/// What a strategy that runs one order of steps after another has counted, under its present bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traces {
+    /// Orders that were run to their end.
+    pub complete: u64,
+    /// Those of them that are not equivalent.
+    pub classes: u64,
+    /// Orders that were given up, since each way to go on is equivalent to one that was run.
+    pub stuck: u64,
+    /// Preemptions at most, if there is a bound.
+    pub bound: Option<u32>,
+    /// The highest bound within which everything has been explored.
+    pub explored: Option<u32>,
+    /// Whether something was left out because of the bound.
+    pub cut: bool,
+    /// Whether preemptions are left out whatever the bound.
+    pub selective: bool,
+    /// The first place with an op that is weaker than SeqCst: weak memory may show more there.
+    pub weak: Option<Site>,
+}
+
 /// A way to search.
 ///
 /// An execution asks it whenever something is open. All threads that can move stand before
@@ -144,4 +165,9 @@ pub trait Strategy {
 
     /// Makes the graph that the next execution starts from; `false` when all is explored.
     fn next(&mut self, scene: Scene<'_>) -> bool;
+
+    /// What has been counted, if the strategy runs traces under sequential consistency.
+    fn traces(&self) -> Option<Traces> {
+        None
+    }
 }

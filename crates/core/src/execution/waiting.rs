@@ -117,6 +117,11 @@ impl Execution {
         None
     }
 
+    /// Ends a run that the strategy has ended, if it is not over for another reason.
+    pub(super) fn close_unless_stopped(&mut self) -> Option<ThreadId> {
+        if self.stop.is_some() { None } else { self.close() }
+    }
+
     /// Ends a run that the strategy has ended: threads whose op is not known yet are asked for it,
     /// and if none of the others could take theirs, they are blocked.
     pub(super) fn close(&mut self) -> Option<ThreadId> {
