@@ -8,8 +8,10 @@
 
 pub mod config;
 pub mod registry;
+pub mod strategies;
 pub mod verdict;
 
 pub use config::{Config, Detached, OnInconclusive};
 pub use unpick_core::error::Error;
+pub use unpick_core::strategy::Traces;
 pub use verdict::{Reason, Statistics, Summary, Verdict, Violated};

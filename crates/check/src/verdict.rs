@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use unpick_core::strategy::Traces;
 use unpick_core::trace::Finding;
 
 /// Counters of a check.
@@ -44,12 +45,20 @@ pub struct Summary {
     pub strategy: String,
     /// What was assumed, a sentence each: the memory model's limits, and every bound that was met.
     pub assumptions: Vec<String>,
+    /// What was counted, under its last bound, by a strategy that runs traces.
+    pub traces: Option<Traces>,
 }
 
 impl Summary {
     /// A summary of its parts.
     pub fn new(statistics: Statistics, model: &str, strategy: &str, assumptions: Vec<String>) -> Summary {
-        Summary { statistics, model: model.to_string(), strategy: strategy.to_string(), assumptions }
+        let (model, strategy) = (model.to_string(), strategy.to_string());
+        Summary { statistics, model, strategy, assumptions, traces: None }
+    }
+
+    /// The same with what a strategy over traces has counted.
+    pub fn with_traces(self, traces: Option<Traces>) -> Summary {
+        Summary { traces, ..self }
     }
 }
 
@@ -65,6 +74,10 @@ pub enum Reason {
     Events(String),
     /// Loops were cut at the limit on rounds that read the same values, at these places.
     Rounds(Vec<String>),
+    /// Executions with more than so many preemptions were left out.
+    Preemptions(u32),
+    /// Threads were preempted only before some of their operations.
+    Points,
 }
 
 impl fmt::Display for Reason {
@@ -79,6 +92,13 @@ impl fmt::Display for Reason {
                  `unpick::await_until`, or raise the limit on rounds",
                 places.join(", ")
             ),
+            Reason::Preemptions(most) => {
+                let plural = if *most == 1 { "" } else { "s" };
+                write!(f, "executions with more than {most} preemption{plural} were left out")
+            }
+            Reason::Points => {
+                f.write_str("threads were preempted only before read-modify-writes and lock operations")
+            }
         }
     }
 }
@@ -175,6 +195,21 @@ impl Verdict {
     }
 }
 
+/// What a strategy over traces has counted, in words.
+struct Counted<'a>(&'a Traces);
+
+impl fmt::Display for Counted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Traces { complete, classes, stuck, bound, .. } = *self.0;
+        if let Some(bound) = bound {
+            let plural = if bound == 1 { "" } else { "s" };
+            write!(f, "with at most {bound} preemption{plural}, ")?;
+        }
+        let plural = if complete == 1 { "" } else { "s" };
+        write!(f, "{complete} trace{plural}, {classes} inequivalent, {stuck} stuck")
+    }
+}
+
 /// One line.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -194,6 +229,9 @@ impl fmt::Display for Verdict {
         write!(f, " ({} and {}: {executions} execution{plural}", summary.model, summary.strategy)?;
         if blocked > 0 {
             write!(f, ", {blocked} blocked")?;
+        }
+        if let Some(traces) = &summary.traces {
+            write!(f, "; {}", Counted(traces))?;
         }
         f.write_str(")")?;
         for assumption in &summary.assumptions {

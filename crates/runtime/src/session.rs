@@ -398,6 +398,8 @@ impl Session {
                 let violation = panic.map(Panic::violation).or_else(|| race::in_graph(graph)).or(stuck);
                 violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
             }
+            // A strategy has given the execution up: somebody might still have looked at a panic.
+            Outcome::Ended if self.execution.looks_ahead() => Outcome::Ended,
             // A part of an execution, run again to be told about: a panic in it was not handled.
             Outcome::Ended => {
                 let unhandled = self.panics.iter().find(|panic| panic.is_unhandled());

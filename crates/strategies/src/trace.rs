@@ -266,8 +266,11 @@ fn step(graph: &Graph, thread: ThreadId, op: &Op, enabled: bool, spurious: bool)
         return None;
     }
     let succeeds = op.apply(value).is_some();
-    let access =
-        Access { place: op.addr.0, writes: op.kind == Kind::Write || succeeds || !enabled, taken: value == TAKEN };
+    let access = Access {
+        place: op.addr.0,
+        writes: op.kind == Kind::Write || succeeds || !enabled,
+        taken: value == TAKEN,
+    };
     let ways = if spurious && op.rmw == Rmw::WeakCas && succeeds { 2 } else { 1 };
     let synchronises = op.rmw != Rmw::None;
     Some(Step { origin, waits, enabled, ways, synchronises, ..Step::access(access) })

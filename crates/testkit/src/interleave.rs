@@ -94,9 +94,9 @@ impl Walk<'_> {
         let can_move = |t: usize| effects[t].as_ref().is_some_and(|effect| effect.enabled);
         for (t, a) in effects.iter().enumerate() {
             for b in effects[t + 1..].iter().flatten() {
-                self.found.races |= a.as_ref().is_some_and(|a| {
-                    a.place == b.place && (a.writes || b.writes) && (a.plain || b.plain)
-                });
+                self.found.races |= a
+                    .as_ref()
+                    .is_some_and(|a| a.place == b.place && (a.writes || b.writes) && (a.plain || b.plain));
             }
         }
         let mut ended = true;

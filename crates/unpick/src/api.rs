@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use unpick_check::{
-    Config, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated, registry,
+    Config, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Traces, Verdict, Violated, registry,
 };
 use unpick_core::execution::Execution;
 use unpick_core::schedule::Knowledge;
 use unpick_core::trace::Finding;
+use unpick_core::violation::{Kind, Violation};
 use unpick_report::{Progress, TextOptions};
 use unpick_runtime::worker::{Budget, Ending, Explored, Task};
 use unpick_runtime::{Limits, Program, Pulse, ops, site, worker};
@@ -60,6 +61,33 @@ impl Check {
     /// The memory model: `cpp20`, `rc11`, `sc`, `tso` or `ra`.
     pub fn model(mut self, name: &str) -> Check {
         self.config.model = name.to_string();
+        self
+    }
+
+    /// How to search: `optimal` (the default), or one of the strategies over sequentially consistent
+    /// traces, such as `source-dpor`, `cb-dpor`, or `cb-dpor:2` for at most two preemptions. The
+    /// command `unpick strategies` lists them.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use unpick::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    /// use unpick::{Check, Reason, Verdict, thread};
+    ///
+    /// fn lost_update() {
+    ///     let number = Arc::new(AtomicU32::new(0));
+    ///     let theirs = Arc::clone(&number);
+    ///     let other = thread::spawn(move || theirs.store(theirs.load(SeqCst) + 1, SeqCst));
+    ///     number.store(number.load(SeqCst) + 1, SeqCst);
+    ///     other.join().unwrap();
+    ///     assert_eq!(number.load(SeqCst), 2);
+    /// }
+    /// let verdict = Check::new().strategy("cb-dpor:0").run(lost_update)?;
+    /// assert!(matches!(verdict, Verdict::Inconclusive(Reason::Preemptions(0), _)));
+    /// assert!(Check::new().strategy("cb-dpor:1").run(lost_update)?.violation().is_some());
+    /// # Ok::<(), unpick::Error>(())
+    /// ```
+    pub fn strategy(mut self, name: &str) -> Check {
+        self.config.strategy = name.to_string();
         self
     }
 
@@ -326,7 +354,13 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
                 let places = explored.cut_loops.iter().map(|&site| site::describe(site)).collect();
                 Verdict::Inconclusive(Reason::Rounds(places), summary)
             }
-            None => Verdict::Holds(summary),
+            None => match summary.traces {
+                Some(traces) if traces.cut => {
+                    Verdict::Inconclusive(Reason::Preemptions(traces.bound.unwrap_or(0)), summary)
+                }
+                Some(traces) if traces.selective => Verdict::Inconclusive(Reason::Points, summary),
+                _ => Verdict::Holds(summary),
+            },
         },
         Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
         Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
@@ -382,7 +416,29 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
         ));
     }
     let statistics = Statistics::new(&explored.stats, explored.cpu);
-    Summary::new(statistics, model.name(), explored.execution.strategy().name(), assumptions)
+    let strategy = explored.execution.strategy();
+    let traces = strategy.traces();
+    assumptions.extend(traces.and_then(|traces| beyond_sc(config, explored, traces)));
+    Summary::new(statistics, model.name(), strategy.name(), assumptions).with_traces(traces)
+}
+
+/// What a strategy that explores sequentially consistent executions only cannot say about a program,
+/// if there is something: one with neither weak operations nor races has no other executions.
+fn beyond_sc(config: &Config, explored: &Explored, traces: Traces) -> Option<String> {
+    if explored.execution.model().name() == "sc" {
+        return None;
+    }
+    let races = matches!(&explored.ending, Ending::Violated(Violation { kind: Kind::Race { .. }, .. }));
+    let reason = match traces.weak {
+        Some(site) => format!("operations weaker than SeqCst, first at {}", site::describe(site)),
+        None if races => String::from("a data race"),
+        None => return None,
+    };
+    let Config { strategy, model, .. } = config;
+    Some(format!(
+        "`{strategy}` explores sequentially consistent executions only, and the program has {reason}: what \
+         else `{model}` allows was not explored"
+    ))
 }
 
 /// A line on the terminal that shows how far a check is.

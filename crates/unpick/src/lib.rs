@@ -90,7 +90,9 @@ pub mod time;
 #[cfg(any(feature = "check", unpick))]
 pub use api::{Check, assume, await_until, check, choose, label, outside};
 #[cfg(any(feature = "check", unpick))]
-pub use unpick_check::{Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated};
+pub use unpick_check::{
+    Detached, Error, OnInconclusive, Reason, Statistics, Summary, Traces, Verdict, Violated,
+};
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_core::trace;
 /// Makes a function a test that is checked in every execution: `#[test]` and [`fn@check`] in one.

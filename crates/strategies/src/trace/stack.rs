@@ -309,7 +309,11 @@ impl Stack {
         let node = &mut self.nodes[self.len - 1];
         for access in node.step.accesses() {
             let place = &mut self.places[access.place as usize];
-            if access.writes { place.writes.pop() } else { place.reads.pop() };
+            if access.writes {
+                place.writes.pop()
+            } else {
+                place.reads.pop()
+            };
         }
         self.lines[node.thread.index()].steps.pop();
         for thread in node.woke.iter() {
@@ -344,7 +348,8 @@ impl Stack {
                 let read = reads.peek().copied();
                 if let Some(at) = read.filter(|_| write < read) {
                     reads.next();
-                    if self.is_news(thread, at) && self.is_open(step, access.place, at) && !found(at as usize) {
+                    if self.is_news(thread, at) && self.is_open(step, access.place, at) && !found(at as usize)
+                    {
                         break;
                     }
                 } else if let Some(at) = write {

@@ -191,7 +191,11 @@ fn bounded_searches_run_as_many_traces_as_the_reference() {
         let program = parse(text);
         for (bound, &(chess, classes, traces, stuck, without)) in rows.iter().enumerate() {
             let bound = Some(bound as u32);
-            assert_eq!(run(&program, Rule::All, false, bound), (chess, 0, classes), "chess {bound:?}: {text}");
+            assert_eq!(
+                run(&program, Rule::All, false, bound),
+                (chess, 0, classes),
+                "chess {bound:?}: {text}"
+            );
             let found = run(&program, Rule::Marked { sleep: true }, false, bound);
             assert_eq!(found, (traces, stuck, classes), "cb-dpor {bound:?}: {text}");
             let found = run(&program, Rule::Marked { sleep: false }, false, bound);
