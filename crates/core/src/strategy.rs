@@ -115,8 +115,6 @@ pub struct Traces {
     pub cut: bool,
     /// Whether preemptions are left out whatever the bound.
     pub selective: bool,
-    /// The first place with an op that is weaker than SeqCst: weak memory may show more there.
-    pub weak: Option<Site>,
 }
 
 /// A way to search.
@@ -133,8 +131,9 @@ pub trait Strategy {
     /// thread whose loop waits on the newest values goes on when one of them changes, instead of
     /// staying where it is; so each of its executions is one that a machine could run to its end.
     ///
-    /// Such a strategy makes one decision after another in one run, from an empty graph: the
-    /// executions that it leaves out of its plan cannot be reached by changing a finished graph.
+    /// Such a strategy makes one decision after another in one run, from an empty graph or from one that
+    /// was [cut back](Graph::cut) to earlier decisions: the executions that it leaves out of its plan
+    /// cannot be reached by changing a finished graph.
     fn looks_ahead(&self) -> bool {
         false
     }

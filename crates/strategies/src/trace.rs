@@ -36,7 +36,7 @@ mod tests;
 
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
-use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, TAKEN, ThreadId};
+use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
 use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy, Traces};
 use unpick_core::thread_set::ThreadSet;
 
@@ -146,15 +146,6 @@ impl Trace {
             traces: Traces { bound, ..Traces::default() },
         }
     }
-
-    /// Notes an op under which weaker memory may show more than is explored here.
-    fn note_mode(&mut self, op: &Op) {
-        let is_weak = |mode: Mode| mode != Mode::SeqCst;
-        let locks = matches!(op.rmw, Rmw::Lock | Rmw::Await | Rmw::Post | Rmw::AddUnlocked);
-        if self.traces.weak.is_none() && !locks && (is_weak(op.mode) || op.rmw == Rmw::TryLock) {
-            self.traces.weak = Some(op.site);
-        }
-    }
 }
 
 impl Strategy for Trace {
@@ -185,7 +176,6 @@ impl Strategy for Trace {
     }
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
-        self.note_mode(op);
         let graph = scene.graph;
         let spurious = self.search.way(graph.len()) > 0;
         let read = graph.add(thread, Event::from_op(op));
@@ -195,7 +185,6 @@ impl Strategy for Trace {
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
-        self.note_mode(op);
         let graph = scene.graph;
         let write = graph.add(thread, Event::from_op(op));
         let last = graph.writes(op.addr).len();
@@ -240,8 +229,8 @@ impl Strategy for Trace {
         self.bound = Some(bound);
         self.search.restart(bound);
         self.classes.clear();
-        let Traces { explored, weak, .. } = self.traces;
-        self.traces = Traces { bound: Some(bound), explored, weak, ..Traces::default() };
+        let explored = self.traces.explored;
+        self.traces = Traces { bound: Some(bound), explored, ..Traces::default() };
         scene.graph.cut(0);
         true
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use unpick_check::{
-    Config, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Traces, Verdict, Violated, registry,
+    Config, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated, registry,
 };
 use unpick_core::execution::Execution;
 use unpick_core::schedule::Knowledge;
@@ -418,18 +418,18 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
     let statistics = Statistics::new(&explored.stats, explored.cpu);
     let strategy = explored.execution.strategy();
     let traces = strategy.traces();
-    assumptions.extend(traces.and_then(|traces| beyond_sc(config, explored, traces)));
+    assumptions.extend(traces.and_then(|_| beyond_sc(config, explored)));
     Summary::new(statistics, model.name(), strategy.name(), assumptions).with_traces(traces)
 }
 
 /// What a strategy that explores sequentially consistent executions only cannot say about a program,
 /// if there is something: one with neither weak operations nor races has no other executions.
-fn beyond_sc(config: &Config, explored: &Explored, traces: Traces) -> Option<String> {
+fn beyond_sc(config: &Config, explored: &Explored) -> Option<String> {
     if explored.execution.model().name() == "sc" {
         return None;
     }
     let races = matches!(&explored.ending, Ending::Violated(Violation { kind: Kind::Race { .. }, .. }));
-    let reason = match traces.weak {
+    let reason = match explored.weak {
         Some(site) => format!("operations weaker than SeqCst, first at {}", site::describe(site)),
         None if races => String::from("a data race"),
         None => return None,

@@ -271,6 +271,23 @@ fn weak_operations_are_named_as_a_limit() {
 }
 
 #[test]
+fn a_lock_is_no_limit() {
+    let verdict = Check::new().strategy("source-dpor").run(|| {
+        let number = Arc::new((Mutex::new(0), Condvar::new()));
+        let theirs = Arc::clone(&number);
+        let other = thread::spawn(move || {
+            *theirs.0.lock().unwrap() += 1;
+            theirs.1.notify_all();
+        });
+        drop(number.1.wait_while(number.0.lock().unwrap(), |number| *number == 0).unwrap());
+        other.join().unwrap();
+    });
+    let verdict = verdict.unwrap();
+    assert!(verdict.holds(), "{verdict}");
+    assert!(!verdict.assumptions().iter().any(|line| line.contains("SeqCst")), "{verdict}");
+}
+
+#[test]
 fn a_bound_is_told() {
     let lost = || {
         let number = Arc::new(AtomicUsize::new(0));
