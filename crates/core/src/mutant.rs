@@ -24,11 +24,13 @@ pub enum Mutant {
     SleepingThreadAskedFor,
     /// Threads that wait to the end of a trace are not looked at.
     WaitersSkipped,
+    /// A thread that has to wait does not wake those who could let it go on.
+    SleepersStayAsleep,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 9] = [
+    pub const ALL: [Mutant; 10] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -38,6 +40,7 @@ impl Mutant {
         Mutant::LockRepairSkipped,
         Mutant::SleepingThreadAskedFor,
         Mutant::WaitersSkipped,
+        Mutant::SleepersStayAsleep,
     ];
 }
 

@@ -24,6 +24,11 @@
 //! for may be asleep, and who should be run instead is not known then. Here all threads that can go
 //! on are run in that case. With source sets the question does not come up.
 //!
+//! `cb-dpor` lets a thread sleep that was preempted: what it would do later can be done at the preemption
+//! with no more preemptions. That is not so where another thread waits for a lock that the sleeper holds:
+//! changing to the sleeper is free then, and would not be if the lock had been given back before. So a
+//! thread that has to wait wakes those who could let it go on.
+//!
 //! A thread that waits for a lock can be run in place of whoever took the lock, but not in place of
 //! whoever gave it back, so that its conflict is with the first of the two. Threads that wait to the
 //! end of an execution are looked at as well: without that, executions in which they do not are lost.
@@ -169,8 +174,10 @@ impl Strategy for Trace {
             if enabled {
                 self.enabled.insert(thread);
             }
-            let op = ready.op(thread).filter(|_| graph.exists(thread));
-            self.steps.push(op.and_then(|op| step(graph, thread, op, enabled, self.spurious)));
+            let exists = graph.exists(thread) && !graph.is_finished(thread);
+            let step = |op| step(graph, thread, op, enabled, self.spurious);
+            let known = ready.op(thread).map_or(Step::unknown(), step);
+            self.steps.push(exists.then_some(known));
         }
         self.search.pick(graph.len(), &self.steps, &self.enabled)
     }
@@ -202,8 +209,8 @@ impl Strategy for Trace {
         self.steps.clear();
         self.steps.resize(graph.thread_count(), None);
         for waiter in waiters {
-            self.steps[waiter.thread.index()] =
-                step(graph, waiter.thread, &waiter.op(), false, self.spurious);
+            let step = step(graph, waiter.thread, &waiter.op(), false, self.spurious);
+            self.steps[waiter.thread.index()] = Some(step);
         }
         self.search.end(&self.steps);
     }
@@ -240,19 +247,21 @@ impl Strategy for Trace {
     }
 }
 
-/// The step of a thread that stands before this op, if it can be taken or waits for a lock.
-fn step(graph: &Graph, thread: ThreadId, op: &Op, enabled: bool, spurious: bool) -> Option<Step> {
+/// The step of a thread that stands before this op. If the thread waits for something other than a lock,
+/// nothing is known of it.
+fn step(graph: &Graph, thread: ThreadId, op: &Op, enabled: bool, spurious: bool) -> Step {
     let origin = if graph.thread_len(thread) == 0 { graph.spawn_of(thread) } else { None };
     let origin = origin.map(|spawn| graph.event(spawn).stamp);
     if op.addr == Addr::NONE {
         let joins = (op.kind == Kind::Join).then_some(ThreadId(op.operand as u32));
         let ways = if op.kind == Kind::Choice { op.operand } else { 1 };
-        return enabled.then_some(Step { origin, joins, ways, ..Step::silent() });
+        let known = Step { origin, joins, ways, ..Step::silent() };
+        return if enabled { known } else { Step::unknown() };
     }
     let value = graph.value(op.addr, graph.newest(op.addr));
     let waits = op.kind == Kind::Read && op.rmw.may_wait();
     if !enabled && !(waits && op.rmw.waits_on(value)) {
-        return None;
+        return Step::unknown();
     }
     let succeeds = op.apply(value).is_some();
     let access = Access {
@@ -262,5 +271,5 @@ fn step(graph: &Graph, thread: ThreadId, op: &Op, enabled: bool, spurious: bool)
     };
     let ways = if spurious && op.rmw == Rmw::WeakCas && succeeds { 2 } else { 1 };
     let synchronises = op.rmw != Rmw::None;
-    Some(Step { origin, waits, enabled, ways, synchronises, ..Step::access(access) })
+    Step { origin, waits, enabled, ways, synchronises, ..Step::access(access) }
 }

@@ -97,7 +97,9 @@ fn every_known_mistake_is_noticed() {
                 is_noticed(mutant, &[Profile::Mixed, Profile::Locks], by_graphs)
             }
             Mutant::SleepingThreadAskedFor => is_noticed(mutant, &[Profile::Atomics], by_traces),
-            Mutant::WaitersSkipped => is_noticed(mutant, &[Profile::Locks], by_traces),
+            Mutant::WaitersSkipped | Mutant::SleepersStayAsleep => {
+                is_noticed(mutant, &[Profile::Locks], by_traces)
+            }
             _ => is_noticed(mutant, &[Profile::Rmw, Profile::Atomics, Profile::Mixed], by_graphs),
         };
         assert!(noticed, "{mutant:?} goes unnoticed");

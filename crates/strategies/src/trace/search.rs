@@ -148,6 +148,28 @@ impl Search {
                 node.slept.insert(thread);
             }
         }
+        if self.rule == (Rule::Marked { sleep: true }) && !mutant::is(Mutant::SleepersStayAsleep) {
+            self.wake(at, steps);
+        }
+    }
+
+    /// Wakes the threads that could let the thread go on that moved last. The change of thread is free
+    /// only because that one has to wait: if the step of a sleeper came earlier, it would not, and the
+    /// change would be a preemption.
+    fn wake(&mut self, at: usize, steps: &[Option<Step>]) {
+        let node = self.stack.node(at);
+        let waiting = node.last.filter(|_| !node.goes_on()).and_then(|last| self.step(steps, last));
+        let Some(waiting) = waiting else { return };
+        let mut next = self.stack.node(at).sleep.first();
+        while let Some(thread) = next {
+            next = self.stack.node(at).sleep.after(thread);
+            let helps = self.step(steps, thread).is_none_or(|step| step.conflicts(&waiting));
+            if helps || waiting.accesses().is_empty() {
+                let node = self.stack.node_mut(at);
+                node.sleep.remove(thread);
+                node.slept.remove(thread);
+            }
+        }
     }
 
     /// Whom to run first from a new state, if anyone.
@@ -291,9 +313,11 @@ impl Search {
             let all = self.rule == Rule::Conservative;
             let mut found = std::mem::take(&mut self.found);
             found.clear();
-            self.stack.conflicts(thread, &step, |i| {
-                found.push(i);
-                all
+            self.stack.conflicts(thread, &step, |i, open| {
+                if open || all {
+                    found.push(i);
+                }
+                all || !open
             });
             if !all {
                 // A step may access several places, and has a newest conflict at each.
@@ -360,7 +384,9 @@ impl Search {
     fn mark(&mut self, thread: ThreadId, step: &Step) {
         let mut found = std::mem::take(&mut self.found);
         found.clear();
-        self.stack.conflicts(thread, step, |i| {
+        // Also where the thread would have to wait: whoever is interrupted there can be gone back to
+        // without a preemption.
+        self.stack.conflicts(thread, step, |i, _| {
             found.push(i);
             true
         });
@@ -396,10 +422,12 @@ impl Search {
     fn collect_races(&mut self, thread: ThreadId, step: &Step) {
         let mut found = std::mem::take(&mut self.found);
         found.clear();
-        self.stack.conflicts(thread, step, |i| {
-            found.push(i);
+        self.stack.conflicts(thread, step, |i, open| {
+            if open {
+                found.push(i);
+            }
             // What is before a write is before all that reads or overwrites it.
-            !self.stack.node(i).step.accesses().iter().any(|access| access.writes)
+            !open || !self.stack.node(i).step.accesses().iter().any(|access| access.writes)
         });
         found.sort_unstable_by(|a, b| b.cmp(a));
         found.dedup();

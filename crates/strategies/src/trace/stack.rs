@@ -57,6 +57,11 @@ impl Step {
         Step { silent: true, enabled: true, ways: 1, ..Step::default() }
     }
 
+    /// What a thread does that waits for something other than a lock.
+    pub(crate) fn unknown() -> Step {
+        Step { ways: 1, ..Step::default() }
+    }
+
     /// A step that accesses a place.
     pub(crate) fn access(access: Access) -> Step {
         let accesses = [access, Access::default()];
@@ -334,8 +339,15 @@ impl Stack {
     }
 
     /// Calls `found` for the steps, newest first, that conflict with a step of `thread` which knows
-    /// `before`, and that it could be taken instead of. It stops early when `found` says `false`.
-    pub(crate) fn conflicts(&self, thread: ThreadId, step: &Step, mut found: impl FnMut(usize) -> bool) {
+    /// `before`, and says whether it could be taken instead of them. It stops early when `found` says
+    /// `false`.
+    pub(crate) fn conflicts(
+        &self,
+        thread: ThreadId,
+        step: &Step,
+        mut found: impl FnMut(usize, bool) -> bool,
+    ) {
+        let mut found = |place: u32, at: u32| found(at as usize, self.is_open(step, place, at));
         for access in step.accesses() {
             let Some(place) = self.places.get(access.place as usize) else { continue };
             let mut writes = place.writes.iter().rev().copied().peekable();
@@ -348,17 +360,13 @@ impl Stack {
                 let read = reads.peek().copied();
                 if let Some(at) = read.filter(|_| write < read) {
                     reads.next();
-                    if self.is_news(thread, at) && self.is_open(step, access.place, at) && !found(at as usize)
-                    {
+                    if self.is_news(thread, at) && !found(access.place, at) {
                         break;
                     }
                 } else if let Some(at) = write {
                     writes.next();
                     // Whoever knows a write knows all that came before it at the place.
-                    if !self.is_news(thread, at) {
-                        break;
-                    }
-                    if self.is_open(step, access.place, at) && !found(at as usize) {
+                    if !self.is_news(thread, at) || !found(access.place, at) {
                         break;
                     }
                 } else {

@@ -206,6 +206,18 @@ fn bounded_searches_run_as_many_traces_as_the_reference() {
     }
 }
 
+/// Found by comparing with brute force: a preempted thread holds the lock that the next one waits for. The
+/// reference loses a class here.
+#[test]
+fn a_sleeper_that_holds_a_lock_is_woken() {
+    let program = parse("wx lm wx um || wx lm wx um wx");
+    for (bound, classes) in [(0, 2), (1, 8), (2, 10), (3, 10)] {
+        for rule in [Rule::All, Rule::Marked { sleep: false }, Rule::Marked { sleep: true }] {
+            assert_eq!(run(&program, rule, false, Some(bound)).2, classes, "{rule:?} {bound}");
+        }
+    }
+}
+
 #[test]
 fn a_lock_that_is_never_given_back_hides_no_order() {
     let program = parse("la lb ub ua || lb la ua ub");
