@@ -1,10 +1,11 @@
 //! The strategies over traces against brute force, on programs that are data.
 
 use unpick_strategies::trace::Method;
+use unpick_testkit::drive::Settings;
 use unpick_testkit::generate::{Profile, generate};
 use unpick_testkit::interleave::orders;
 use unpick_testkit::traces::{difference, explore};
-use unpick_testkit::{Program, Random};
+use unpick_testkit::{Program, Random, fibers};
 
 /// Random programs per profile.
 const PROGRAMS: u64 = 60;
@@ -31,6 +32,32 @@ fn no_strategy_loses_or_invents_a_graph() {
         }
     }
     assert!(judged > 300, "only {judged} programs were small enough");
+}
+
+#[test]
+fn nothing_is_lost_or_invented_on_fibers() {
+    let mut judged = 0;
+    for profile in Profile::ALL {
+        let mut random = Random::new(9);
+        for _ in 0..12 {
+            let program = generate(profile, &mut random);
+            let Ok(truth) = orders(&program, false, 300) else { continue };
+            if fibers::has_plain_accesses(&program) {
+                continue;
+            }
+            judged += 1;
+            for method in Method::ALL.into_iter().filter(|&method| method != Method::ChessAtomic) {
+                let found = fibers::explore_by(&program, Settings::exact("cpp20"), method.name());
+                assert!(found.keys.iter().eq(truth.graphs.keys()), "{}: {program}", method.name());
+                if method.is_bounded() {
+                    let name = format!("{}:1", method.name());
+                    let found = fibers::explore_by(&program, Settings::exact("cpp20"), &name);
+                    assert!(found.keys.iter().eq(truth.graphs_within(1)), "{name}: {program}");
+                }
+            }
+        }
+    }
+    assert!(judged > 40, "only {judged} programs were small enough");
 }
 
 #[test]
