@@ -260,7 +260,7 @@ fn step(graph: &Graph, thread: ThreadId, op: &Op, enabled: bool, spurious: bool)
     }
     let value = graph.value(op.addr, graph.newest(op.addr));
     let waits = op.kind == Kind::Read && op.rmw.may_wait();
-    if !enabled && !(waits && op.rmw.waits_on(value)) {
+    if !(enabled || waits && op.rmw.waits_on(value)) {
         return Step::unknown();
     }
     let succeeds = op.apply(value).is_some();

@@ -99,6 +99,8 @@ impl Search {
     ) -> Option<ThreadId> {
         if at >= self.stack.len() {
             self.arrive(steps, enabled)?;
+        } else if !enabled.contains(self.stack.node(at).thread) {
+            self.come_again(at, steps, enabled)?;
         }
         if self.open && at + 1 == self.stack.len() {
             self.open = false;
@@ -128,6 +130,30 @@ impl Search {
         Some(())
     }
 
+    /// Decides once more who moves from a state: the thread that was to move waits, as has become known
+    /// since. A loop that waits is recognised only when it has come round.
+    fn come_again(&mut self, at: usize, steps: &[Option<Step>], enabled: &ThreadSet) -> Option<()> {
+        debug_assert_eq!(at + 1, self.stack.len());
+        if !self.open {
+            self.stack.undo();
+        }
+        let node = self.stack.node_mut(at);
+        let silent = node.step.silent && !self.open;
+        node.enabled.clone_from(enabled);
+        (node.way, self.open) = (0, true);
+        let fresh = node.done.is_empty() || silent;
+        let next = if fresh { self.first_of(at, steps) } else { self.next_of(at) };
+        let Some(next) = next else {
+            (self.open, self.stuck) = (false, true);
+            self.stack.pop();
+            return None;
+        };
+        let node = self.stack.node_mut(at);
+        node.thread = next;
+        node.wanted.insert(next);
+        Some(())
+    }
+
     /// The step of a thread, as the rule sees it.
     fn step(&self, steps: &[Option<Step>], thread: ThreadId) -> Option<Step> {
         let step = (*steps.get(thread.index())?)?;
@@ -141,7 +167,7 @@ impl Search {
         while let Some(thread) = next {
             let parent = self.stack.node(parent);
             next = parent.sleep.after(thread);
-            let step = self.step(steps, thread);
+            let step = self.step(steps, thread).filter(|step| step.enabled);
             if thread != parent.thread && step.is_some_and(|step| !step.conflicts(&parent.step)) {
                 let node = self.stack.node_mut(at);
                 node.sleep.insert(thread);
@@ -286,6 +312,7 @@ impl Search {
     /// Looks at threads that wait for ever: what they are in conflict with.
     pub(crate) fn end(&mut self, steps: &[Option<Step>]) {
         let at = self.stack.len();
+        self.stack.make_room(steps.len());
         if mutant::is(Mutant::WaitersSkipped) {
             return;
         }

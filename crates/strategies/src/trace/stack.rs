@@ -226,15 +226,20 @@ impl Stack {
         self.lines[thread.index()].steps[index as usize] as usize
     }
 
+    /// Makes room for so many threads.
+    pub(crate) fn make_room(&mut self, threads: usize) {
+        if self.lines.len() < threads {
+            self.lines.resize_with(threads, Line::default);
+        }
+    }
+
     /// A new node at the end; its sets are those of an earlier use, except for what is set here.
     pub(crate) fn push(&mut self, enabled: &ThreadSet, threads: usize) -> usize {
         let at = self.len;
         if at == self.nodes.len() {
             self.nodes.push(Node::new());
         }
-        if self.lines.len() < threads {
-            self.lines.resize_with(threads, Line::default);
-        }
+        self.make_room(threads);
         self.len += 1;
         let (earlier, rest) = self.nodes.split_at_mut(at);
         let node = &mut rest[0];
