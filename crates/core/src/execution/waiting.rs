@@ -33,8 +33,24 @@ impl Execution {
         waiter
     }
 
+    /// Lets those who wait for a lock or a signal at a location ask again, and maybe for something else.
+    pub fn ask_again(&mut self, at: Addr) {
+        for t in 0..self.runs.len() {
+            let thread = ThreadId(t as u32);
+            let waits = self.rests[t].blocked.is_some_and(|waiter| match waiter.wait {
+                Wait::Lock { addr, .. } | Wait::Signal { addr, .. } => addr == at,
+                _ => false,
+            });
+            if waits && self.blocked.contains(thread) {
+                self.blocked.remove(thread);
+                self.ready.set_op(thread, None);
+                self.ready.insert(thread, true);
+            }
+        }
+    }
+
     /// Lets those who wait for a change of a location look again.
-    pub fn wake_at(&mut self, at: Addr) {
+    pub(super) fn wake_at(&mut self, at: Addr) {
         self.wake(|execution, waiter| match waiter.wait {
             Wait::Lock { addr, .. } | Wait::Signal { addr, .. } => addr == at,
             Wait::Spin { from } => execution.looks_ahead && execution.has_read(waiter.point.thread, from, at),
