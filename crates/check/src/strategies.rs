@@ -135,9 +135,7 @@ mod tests {
     use super::*;
 
     fn named(name: &str) -> Result<Box<dyn Strategy>, Error> {
-        let mut config = Config::default();
-        config.strategy = name.to_string();
-        strategy(&config)
+        strategy(&Config { strategy: name.to_string(), ..Config::default() })
     }
 
     #[test]
