@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "these commands are made to be read")]
 
+mod bounded;
 mod engine;
 mod fuzz;
 mod numbers;
@@ -34,6 +35,8 @@ enum Command {
     Test(test::Test),
     /// Compares the engine with brute force on random programs.
     FuzzOracle(fuzz::FuzzOracle),
+    /// Compares the search under bounds on preemptions with brute force on random programs.
+    FuzzBounded(bounded::FuzzBounded),
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test(test) => test.run(),
         Command::FuzzOracle(fuzz) => fuzz.run(),
+        Command::FuzzBounded(fuzz) => fuzz.run(),
         Command::Bench(Bench::Engine(engine)) => engine.run(),
         Command::Bench(Bench::Peers(peers)) => peers.run(),
         Command::Tidy => tidy::run(),

@@ -33,6 +33,8 @@ pub struct Config {
     pub model: String,
     /// Name of the strategy, with its parameter.
     pub strategy: String,
+    /// Preemptions of one execution at most; others are left out.
+    pub preemption_bound: Option<u32>,
     /// Events of one execution at most; longer ones are cut.
     pub max_events: usize,
     /// Executions at most.
@@ -68,6 +70,7 @@ impl Default for Config {
         Config {
             model: String::from("cpp20"),
             strategy: String::from("optimal"),
+            preemption_bound: None,
             max_events: 10_000,
             max_executions: None,
             time_limit: None,
@@ -87,9 +90,10 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 16] = [
+pub const VARIABLES: [(&str, &str); 17] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: optimal, source-dpor, cb-dpor, cb-dpor:2, ..."),
+    ("UNPICK_PREEMPTIONS", "preemptions of one execution at most"),
     ("UNPICK_MAX_EVENTS", "events of one execution at most"),
     ("UNPICK_MAX_EXECUTIONS", "executions at most"),
     ("UNPICK_TIME", "time at most, such as 500ms, 30s, 5m"),
@@ -138,6 +142,9 @@ impl Config {
         }
         if let Some(strategy) = variable("UNPICK_STRATEGY") {
             self.strategy = strategy;
+        }
+        if let Some(count) = number("UNPICK_PREEMPTIONS")? {
+            self.preemption_bound = Some(u32::try_from(count).unwrap_or(u32::MAX));
         }
         if let Some(count) = number("UNPICK_MAX_EVENTS")? {
             self.max_events = count as usize;
@@ -230,6 +237,7 @@ mod tests {
         assert_eq!(read("UNPICK_STRATEGY", "icb:1").map(|c| c.strategy), Ok(String::from("icb:1")));
         assert_eq!(read("UNPICK_TIME", "1.5m").map(|c| c.time_limit), Ok(Some(Duration::from_secs(90))));
         assert_eq!(read("UNPICK_MAX_EXECUTIONS", "10_000").map(|c| c.max_executions), Ok(Some(10_000)));
+        assert_eq!(read("UNPICK_PREEMPTIONS", "2").map(|c| c.preemption_bound), Ok(Some(2)));
         assert_eq!(read("UNPICK_SPURIOUS", "1").map(|c| c.spurious_failures), Ok(true));
         assert_eq!(read("UNPICK_SPURIOUS_WAKEUPS", "1").map(|c| c.spurious_wakeups), Ok(true));
         assert_eq!(read("UNPICK_LEAKS", "off").map(|c| c.leaks), Ok(false));
@@ -240,6 +248,7 @@ mod tests {
         for (name, value) in [
             ("UNPICK_TIME", "soon"),
             ("UNPICK_MAX_EVENTS", "-1"),
+            ("UNPICK_PREEMPTIONS", "few"),
             ("UNPICK_SPURIOUS", "maybe"),
             ("UNPICK_INCONCLUSIVE", "shrug"),
             ("UNPICK_KEEP_GOING", "on"),

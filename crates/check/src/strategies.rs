@@ -38,7 +38,13 @@ pub const STRATEGIES: [Known; 10] = [
         name: "optimal",
         parameter: Parameter::None,
         meaning: "every execution of the memory model, each once; the default",
-        make: |config, _| Box::new(Optimal::new(config.spurious_failures)),
+        make: |config, _| {
+            let optimal = Optimal::new(config.spurious_failures);
+            Box::new(match config.preemption_bound {
+                Some(preemptions) => optimal.with_preemption_bound(preemptions),
+                None => optimal,
+            })
+        },
     },
     Known {
         name: "source-dpor",
@@ -97,6 +103,7 @@ pub const STRATEGIES: [Known; 10] = [
 ];
 
 fn trace(method: Method, config: &Config, bound: Option<u32>) -> Box<dyn Strategy> {
+    let bound = bound.or(config.preemption_bound).filter(|_| method.is_bounded());
     Box::new(Trace::new(method, bound, config.spurious_failures))
 }
 
@@ -116,6 +123,10 @@ pub fn strategy(config: &Config) -> Result<Box<dyn Strategy>, Error> {
         let names: Vec<&str> = STRATEGIES.iter().map(|known| known.name).collect();
         return Err(wrong(format!("there is no strategy `{name}`; there are {}", names.join(", "))));
     };
+    let unbounded = Method::ALL.iter().any(|method| method.name() == name && !method.is_bounded());
+    if unbounded && config.preemption_bound.is_some() {
+        return Err(wrong(format!("`{name}` does not count preemptions; leave the bound on them out")));
+    }
     let number = match (known.parameter, parameter) {
         (_, None) => None,
         (Parameter::None, Some(_)) => {
@@ -152,6 +163,18 @@ mod tests {
             }
         }
         assert!(Method::ALL.iter().all(|method| named(method.name()).is_ok()));
+    }
+
+    #[test]
+    fn a_bound_on_preemptions_is_for_those_that_count_them() {
+        let bounded = |strategy: &str| {
+            let config =
+                Config { preemption_bound: Some(1), strategy: strategy.to_string(), ..Config::default() };
+            super::strategy(&config).map(|made| made.traces().and_then(|traces| traces.bound))
+        };
+        assert_eq!(bounded("cb-dpor").ok(), Some(Some(1)));
+        assert_eq!(bounded("cb-dpor:2").ok(), Some(Some(2)));
+        assert!(bounded("dpor").is_err() && bounded("optimal").is_ok());
     }
 
     #[test]

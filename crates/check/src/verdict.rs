@@ -7,6 +7,8 @@ use std::time::Duration;
 use unpick_core::strategy::Traces;
 use unpick_core::trace::Finding;
 
+use crate::coverage::Coverage;
+
 /// Counters of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,6 +17,8 @@ pub struct Statistics {
     pub executions: u64,
     /// Executions in which a thread could never go on, for a reason that is no violation.
     pub blocked: u64,
+    /// Executions without a violation that were met beyond the bound on preemptions.
+    pub beyond: u64,
     /// Events, replayed ones included.
     pub events: u64,
     /// CPU time.
@@ -27,6 +31,7 @@ impl Statistics {
         Statistics {
             executions: stats.complete + stats.violated + stats.cut,
             blocked: stats.blocked,
+            beyond: stats.beyond,
             events: stats.events(),
             cpu,
         }
@@ -45,6 +50,8 @@ pub struct Summary {
     pub strategy: String,
     /// What was assumed, a sentence each: the memory model's limits, and every bound that was met.
     pub assumptions: Vec<String>,
+    /// What was covered under a bound on preemptions, if there was one and the search came to its end.
+    pub coverage: Option<Coverage>,
     /// What was counted, under its last bound, by a strategy that runs traces.
     pub traces: Option<Traces>,
 }
@@ -53,7 +60,12 @@ impl Summary {
     /// A summary of its parts.
     pub fn new(statistics: Statistics, model: &str, strategy: &str, assumptions: Vec<String>) -> Summary {
         let (model, strategy) = (model.to_string(), strategy.to_string());
-        Summary { statistics, model, strategy, assumptions, traces: None }
+        Summary { statistics, model, strategy, assumptions, coverage: None, traces: None }
+    }
+
+    /// The same with what was covered under a bound on preemptions.
+    pub fn with_coverage(self, coverage: Option<Coverage>) -> Summary {
+        Summary { coverage, ..self }
     }
 
     /// The same with what a strategy over traces has counted.
@@ -230,10 +242,16 @@ impl fmt::Display for Verdict {
         if blocked > 0 {
             write!(f, ", {blocked} blocked")?;
         }
+        if summary.statistics.beyond > 0 {
+            write!(f, ", {} beyond the bound", summary.statistics.beyond)?;
+        }
         if let Some(traces) = &summary.traces {
             write!(f, "; {}", Counted(traces))?;
         }
         f.write_str(")")?;
+        if let Some(coverage) = &summary.coverage {
+            write!(f, "; {coverage}")?;
+        }
         for assumption in &summary.assumptions {
             write!(f, "; {assumption}")?;
         }

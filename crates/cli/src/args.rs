@@ -63,6 +63,9 @@ pub(crate) struct Settings {
     /// Executions at most for each check
     #[arg(long, value_name = "N")]
     pub(crate) max_executions: Option<String>,
+    /// Preemptions of one execution at most
+    #[arg(long, value_name = "N")]
+    pub(crate) preemptions: Option<String>,
     /// Events of one execution at most
     #[arg(long, value_name = "N")]
     pub(crate) max_events: Option<String>,

@@ -50,7 +50,7 @@ pub(crate) fn program() -> OsString {
 /// The variables that stand for the settings.
 fn variables(settings: &Settings) -> Variables {
     let Settings { model, strategy, time, max_executions, max_events, stack_size, .. } = settings;
-    let Settings { spurious, inconclusive, keep_going, detached, .. } = settings;
+    let Settings { spurious, inconclusive, keep_going, detached, preemptions, .. } = settings;
     let inconclusive = inconclusive.map(|what| match what {
         Inconclusive::Pass => String::from("pass"),
         Inconclusive::Fail => String::from("fail"),
@@ -64,6 +64,7 @@ fn variables(settings: &Settings) -> Variables {
         ("UNPICK_STRATEGY", strategy.clone()),
         ("UNPICK_TIME", time.clone()),
         ("UNPICK_MAX_EXECUTIONS", max_executions.clone()),
+        ("UNPICK_PREEMPTIONS", preemptions.clone()),
         ("UNPICK_MAX_EVENTS", max_events.clone()),
         ("UNPICK_STACK_SIZE", stack_size.clone()),
         ("UNPICK_SPURIOUS", spurious.then(|| String::from("1"))),
@@ -103,6 +104,7 @@ mod tests {
             strategy: text.clone(),
             time: text.clone(),
             max_executions: text.clone(),
+            preemptions: text.clone(),
             max_events: text.clone(),
             stack_size: text.clone(),
             spurious: true,
@@ -111,7 +113,7 @@ mod tests {
             detached: Some(Detached::Abandoned),
         };
         let variables = variables(&settings);
-        assert_eq!(variables.len(), 9);
+        assert_eq!(variables.len(), 10);
         for (name, _) in variables {
             assert!(unpick_check::config::VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
         }

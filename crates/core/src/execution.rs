@@ -28,6 +28,17 @@ use crate::violation::{Point, Violation, Wait, Waiter};
 
 pub use crate::outcome::{Divergence, Outcome};
 
+/// What becomes of an op that may repeat what was recorded.
+#[derive(Clone, Copy, Debug)]
+pub enum Repeat {
+    /// It does, and this is its value.
+    Done(Value),
+    /// It does, once this event has been repeated: see [`Execution::wait_for`].
+    After(EventId),
+    /// [`Execution::op`] is to be called.
+    No,
+}
+
 /// How far a thread is in this run.
 #[derive(Debug, Default)]
 struct Run {
@@ -74,6 +85,8 @@ pub struct Execution {
     spare_waiters: Vec<Waiter>,
     for_locks: Vec<LockWaiter>,
     stop: Option<Outcome>,
+    /// Whether the run that has ended is not one of those that the search is after.
+    beyond: bool,
     stats: Stats,
     max_events: usize,
     stable_addresses: bool,
@@ -102,6 +115,7 @@ impl Execution {
             spare_waiters: Vec::new(),
             for_locks: Vec::new(),
             stop: None,
+            beyond: false,
             stats: Stats::default(),
             max_events,
             stable_addresses: true,
@@ -150,6 +164,7 @@ impl Execution {
         self.stop = None;
         self.granted = None;
         self.closing = false;
+        self.beyond = false;
         self.runnable.clear();
         self.waiting.clear();
         self.blocked.clear();
@@ -220,10 +235,70 @@ impl Execution {
     }
 
     /// Takes one op of a thread if it repeats what was recorded and need not wait: what [`Execution::op`]
-    /// does most of the time. If not, that is to be called.
+    /// does most of the time. If not, nothing has happened. Takes no memory.
     #[inline(always)]
-    pub fn repeat_op(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        if self.is_fresh(thread) { None } else { self.replay(thread, op) }
+    pub fn repeat_op(&mut self, thread: ThreadId, op: &Op) -> Repeat {
+        let Run { pc, recorded, .. } = self.runs[thread.index()];
+        if pc >= recorded {
+            return Repeat::No;
+        }
+        let event = self.graph.event(EventId { thread, index: pc });
+        if !event.matches(op) {
+            return Repeat::No;
+        }
+        let value = match event.kind {
+            Kind::Read => {
+                if event.operand != op.operand || event.expected != op.expected {
+                    return Repeat::No;
+                }
+                let rf = event.rf;
+                if rf.is_init() {
+                    self.graph.location(op.addr).init
+                } else if self.runs[rf.thread.index()].pc > rf.index {
+                    self.graph.event(rf).value
+                } else {
+                    return Repeat::After(rf);
+                }
+            }
+            Kind::Write if event.value != op.operand => return Repeat::No,
+            Kind::Write | Kind::Fence => 0,
+            Kind::Choice => event.value,
+            Kind::Spawn => {
+                let child = ThreadId(event.value as u32);
+                if !self.runnable.has_room(child) || child.index() >= self.runs.len() {
+                    return Repeat::No;
+                }
+                self.runs[child.index()].started = true;
+                self.runs[thread.index()].spawned += 1;
+                self.runnable.insert(child);
+                child.0.into()
+            }
+            Kind::Join => {
+                let child = ThreadId(op.operand as u32);
+                let len = self.graph.thread_len(child) as u32;
+                if event.value != op.operand || child.index() >= self.runs.len() {
+                    return Repeat::No;
+                }
+                if self.runs[child.index()].pc < len {
+                    return Repeat::After(EventId { thread: child, index: len - 1 });
+                }
+                0
+            }
+            Kind::Finish => {
+                self.runnable.remove(thread);
+                0
+            }
+        };
+        self.stats.replayed += 1;
+        self.runs[thread.index()].pc = pc + 1;
+        Repeat::Done(value)
+    }
+
+    /// Stops a thread until the event that its op depends on has been repeated: see [`Repeat::After`].
+    pub fn wait_for(&mut self, thread: ThreadId, event: EventId) {
+        self.rests[thread.index()].waits_for = Some(event);
+        self.runnable.remove(thread);
+        self.waiting.insert(thread);
     }
 
     /// The location of an object that has none yet in this run: the recorded one, or a new one.
@@ -334,6 +409,12 @@ impl Execution {
         self.stop.is_some()
     }
 
+    /// Whether the run that has just ended is not one of those that the search is after, but was met on
+    /// the way to them: its violations are as real, but it is counted apart.
+    pub fn is_beyond(&self) -> bool {
+        self.beyond
+    }
+
     /// Says how the run ended.
     pub fn end(&mut self) -> Outcome {
         if let Some(outcome) = self.stop.take() {
@@ -347,6 +428,8 @@ impl Execution {
             }
         }
         if self.blocked.is_empty() {
+            let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+            self.beyond = !self.strategy.counts(scene, &[]);
             return Outcome::Complete;
         }
         let mut waiters = std::mem::take(&mut self.spare_waiters);
@@ -366,6 +449,8 @@ impl Execution {
             waiters.push(waiter);
         }
         let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+        self.beyond = !self.strategy.counts(scene, &for_locks);
+        let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
         self.strategy.stuck(scene, &for_locks);
         self.for_locks = for_locks;
         Outcome::Blocked(waiters)
@@ -381,6 +466,7 @@ impl Execution {
     /// Counts how a run ended.
     pub fn count(&mut self, outcome: &Outcome) {
         match outcome {
+            Outcome::Complete | Outcome::Blocked(_) if self.beyond => self.stats.beyond += 1,
             Outcome::Complete => self.stats.complete += 1,
             Outcome::Blocked(_) => self.stats.blocked += 1,
             Outcome::Violated(_) => self.stats.violated += 1,
@@ -399,63 +485,35 @@ impl Execution {
 
     #[inline(always)]
     fn replay(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        let pc = self.runs[thread.index()].pc;
-        let id = EventId { thread, index: pc };
-        let event = self.graph.event(id);
+        match self.repeat_op(thread, op) {
+            Repeat::Done(value) => Some(value),
+            Repeat::After(event) => {
+                self.wait_for(thread, event);
+                None
+            }
+            Repeat::No => self.replay_slowly(thread, op),
+        }
+    }
+
+    /// Makes it possible to repeat an op that could not be repeated, or says what is in the way.
+    #[cold]
+    #[inline(never)]
+    fn replay_slowly(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        let id = EventId { thread, index: self.runs[thread.index()].pc };
+        let event = *self.graph.event(id);
         if !event.matches(op) {
             return self.diverge(thread, Some(op));
         }
-        let value = match event.kind {
-            Kind::Read => {
-                let rf = event.rf;
-                if rf.is_init() {
-                    if event.operand != op.operand || event.expected != op.expected {
-                        self.amend(id, op)?;
-                    }
-                    self.graph.location(op.addr).init
-                } else {
-                    if self.runs[rf.thread.index()].pc <= rf.index {
-                        return self.wait(thread, rf);
-                    }
-                    if event.operand != op.operand || event.expected != op.expected {
-                        self.amend(id, op)?;
-                    }
-                    self.graph.event(rf).value
-                }
+        match event.kind {
+            Kind::Read if !event.rf.is_init() && self.runs[event.rf.thread.index()].pc <= event.rf.index => {
+                self.wait_for(thread, event.rf);
+                return None;
             }
-            Kind::Write => {
-                if event.value != op.operand {
-                    self.amend(id, op)?;
-                }
-                0
-            }
-            Kind::Fence => 0,
-            Kind::Choice => event.value,
-            Kind::Spawn => {
-                let child = event.value;
-                self.runs[thread.index()].spawned += 1;
-                self.activate(ThreadId(child as u32));
-                child
-            }
-            Kind::Join => {
-                if event.value != op.operand {
-                    return self.diverge(thread, Some(op));
-                }
-                let child = ThreadId(event.value as u32);
-                let len = self.graph.thread_len(child) as u32;
-                if self.runs[child.index()].pc < len {
-                    return self.wait(thread, EventId { thread: child, index: len - 1 });
-                }
-                0
-            }
-            Kind::Finish => {
-                self.runnable.remove(thread);
-                0
-            }
-        };
-        self.stats.replayed += 1;
-        self.runs[thread.index()].pc = pc + 1;
-        Some(value)
+            Kind::Read | Kind::Write => self.amend(id, op)?,
+            Kind::Spawn => self.activate(ThreadId(event.value as u32)),
+            _ => return self.diverge(thread, Some(op)),
+        }
+        self.replay(thread, op)
     }
 
     /// Brings a recorded address up to date; other values must not have changed.
@@ -473,15 +531,6 @@ impl Execution {
         event.expected = op.expected;
         event.value = if event.is_update() { event.apply(old).unwrap_or(op.operand) } else { op.operand };
         Some(())
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wait(&mut self, thread: ThreadId, event: EventId) -> Option<Value> {
-        self.rests[thread.index()].waits_for = Some(event);
-        self.runnable.remove(thread);
-        self.waiting.insert(thread);
-        None
     }
 
     #[inline(never)]

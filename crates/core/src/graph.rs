@@ -302,7 +302,7 @@ impl Graph {
 
     /// Adds an event at the end of a thread. A read gets its source by [`Graph::read_from`], a
     /// write its place by [`Graph::insert_write`].
-    #[inline(always)]
+    #[inline(never)]
     pub fn add(&mut self, thread: ThreadId, mut event: Event) -> EventId {
         let index = self.threads[thread.index()].events.len();
         let id = EventId::new(thread, index);

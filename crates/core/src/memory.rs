@@ -3,6 +3,16 @@
 use crate::event::EventId;
 use crate::graph::{Graph, Synchronisation};
 
+/// What a total order of a graph's events must contain, besides program order, spawns and joins, to
+/// be taken for an interleaving that leads to the graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Linear {
+    /// `rf`: each read comes after the write that it sees.
+    ReadsFrom,
+    /// `rf`, `mo` and `fr`: each read sees the last write before it.
+    Memory,
+}
+
 /// A memory model.
 ///
 /// Coherence and atomicity are common to all models and kept by construction: a read is offered
@@ -22,6 +32,11 @@ pub trait MemoryModel {
     /// Whether the graph is consistent, given that it would be without the `changed` events,
     /// which are the last ones of their threads.
     fn consistent(&mut self, graph: &Graph, changed: &[EventId]) -> bool;
+
+    /// What an interleaving that leads to a graph must contain.
+    fn linear(&self) -> Linear {
+        Linear::ReadsFrom
+    }
 
     /// Whether compilers put a full fence after a SeqCst store on such a machine.
     fn flushes_stores(&self) -> bool {

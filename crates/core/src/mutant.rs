@@ -26,11 +26,13 @@ pub enum Mutant {
     WaitersSkipped,
     /// A thread that has to wait does not wake those who could let it go on.
     SleepersStayAsleep,
+    /// A graph on the way is held to the bound on preemptions with what revisits may drop.
+    BoundOnWholeGraphs,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 10] = [
+    pub const ALL: [Mutant; 11] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -41,6 +43,7 @@ impl Mutant {
         Mutant::SleepingThreadAskedFor,
         Mutant::WaitersSkipped,
         Mutant::SleepersStayAsleep,
+        Mutant::BoundOnWholeGraphs,
     ];
 }
 

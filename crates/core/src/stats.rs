@@ -12,6 +12,8 @@ pub struct Stats {
     pub violated: u64,
     /// Executions that were cut at the limit on events.
     pub cut: u64,
+    /// Executions without a violation that were met beyond the bound of the search.
+    pub beyond: u64,
     /// Times that the program was started.
     pub runs: u64,
     /// Events that were repeated.
@@ -23,7 +25,7 @@ pub struct Stats {
 impl Stats {
     /// All executions, however they ended.
     pub fn executions(&self) -> u64 {
-        self.complete + self.blocked + self.violated + self.cut
+        self.complete + self.blocked + self.violated + self.cut + self.beyond
     }
 
     /// All events.

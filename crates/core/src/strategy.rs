@@ -90,6 +90,16 @@ impl LockWaiter {
     }
 }
 
+/// A bound on preemptions that a search keeps, and what it has left out for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PreemptionBound {
+    /// Preemptions at most.
+    pub preemptions: u32,
+    /// Graphs that were not followed, since they need more. Nothing is known of what lies beyond
+    /// them; if there is none, the search has explored every execution.
+    pub left_out: u64,
+}
+
 /// What a strategy has to look at: the graph and the model.
 pub struct Scene<'a> {
     /// The graph so far.
@@ -161,6 +171,17 @@ pub trait Strategy {
 
     /// Says that the execution cannot go on, and who waits for locks.
     fn stuck(&mut self, scene: Scene<'_>, waiters: &[LockWaiter]);
+
+    /// Whether the execution that has just ended is one of those that the search is after. Others may be
+    /// met on the way to them.
+    fn counts(&mut self, _: Scene<'_>, _: &[LockWaiter]) -> bool {
+        true
+    }
+
+    /// The bound on preemptions that the search keeps.
+    fn preemption_bound(&self) -> Option<PreemptionBound> {
+        None
+    }
 
     /// Makes the graph that the next execution starts from; `false` when all is explored.
     fn next(&mut self, scene: Scene<'_>) -> bool;

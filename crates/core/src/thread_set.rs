@@ -21,6 +21,12 @@ impl ThreadSet {
         if thread.0 < 64 { self.low |= 1 << thread.0 } else { self.insert_high(thread) }
     }
 
+    /// Whether adding the thread takes no memory.
+    #[inline(always)]
+    pub fn has_room(&self, thread: ThreadId) -> bool {
+        thread.index() < 64 * (1 + self.high.len())
+    }
+
     #[cold]
     fn insert_high(&mut self, thread: ThreadId) {
         let (word, bit) = (thread.index() / 64 - 1, thread.index() % 64);

@@ -5,7 +5,7 @@
 
 use unpick_core::event::EventId;
 use unpick_core::graph::{Graph, Synchronisation};
-use unpick_core::memory::MemoryModel;
+use unpick_core::memory::{Linear, MemoryModel};
 use unpick_core::op::{Kind, ThreadId};
 
 use crate::search::Search;
@@ -27,6 +27,10 @@ impl MemoryModel for Sc {
 
     fn consistent(&mut self, graph: &Graph, changed: &[EventId]) -> bool {
         changed.iter().all(|&event| !self.search.returns(graph, event, push_successors))
+    }
+
+    fn linear(&self) -> Linear {
+        Linear::Memory
     }
 
     fn assumptions(&self) -> &'static [&'static str] {

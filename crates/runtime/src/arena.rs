@@ -452,6 +452,12 @@ pub(crate) fn enter(arena: *mut Arena) -> *mut Arena {
     ACTIVE.replace(arena)
 }
 
+/// The arena that this OS thread allocates from, or null.
+#[inline(always)]
+pub(crate) fn current() -> *mut Arena {
+    ACTIVE.get()
+}
+
 /// A block of the arena that this OS thread allocates from; null if there is none, or it is full.
 #[inline(always)]
 fn from_arena(layout: Layout, fills: bool) -> *mut u8 {

@@ -92,7 +92,9 @@ impl Locals {
     #[inline(always)]
     pub(crate) fn follow(&mut self, thread: ThreadId, other: ThreadId) {
         if !self.clocks.is_empty() {
+            let arena = arena::enter(std::ptr::null_mut());
             self.advance(thread, self.clock(other));
+            arena::enter(arena);
         }
     }
 }

@@ -7,6 +7,7 @@ mod threads;
 
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
+use unpick_core::execution::Repeat;
 use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
@@ -68,25 +69,40 @@ pub fn on_object(object: Object<'_>, init: Value, op: Op) -> Value {
 #[inline(never)]
 fn unwatched(request: &mut Request<'_>) -> Value {
     let (session, thread) = context();
-    let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
+    // The arena need not be put aside: nothing here takes memory.
     if request.object.tag.stamp() == s.stamp() {
         request.op.addr = Addr(request.object.tag.number());
     } else if !s.locate_again(thread, request) {
-        arena::enter(arena);
         return unwatched_slowly(request);
     }
     match s.execution.repeat_op(thread, &request.op) {
-        Some(value) => {
-            advance(session, thread, arena);
+        Repeat::Done(value) => {
+            count(s, thread, arena::current());
             value
         }
-        None => {
-            arena::enter(arena);
-            unwatched_slowly(request)
-        }
+        Repeat::After(event) => repeat_after(event, &request.op),
+        Repeat::No => unwatched_slowly(request),
     }
+}
+
+/// Repeats an op once another event has been repeated.
+#[inline(never)]
+fn repeat_after(event: EventId, op: &Op) -> Value {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    unsafe { (*session).execution.wait_for(thread, event) };
+    let value = loop {
+        leave(session, thread);
+        // SAFETY: as in `take`.
+        if let Some(value) = unsafe { (*session).execution.op(thread, op) } {
+            break value;
+        }
+    };
+    advance(session, thread, arena);
+    value
 }
 
 /// As [`unwatched`], for ops that do not just repeat what was recorded.
@@ -149,15 +165,15 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
 /// Takes an op that concerns no object.
 fn other(op: &Op) -> Value {
     let (session, thread) = context();
-    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    // As in `unwatched`.
     if !current::is_watched()
-        // SAFETY: as in `take`.
-        && let Some(value) = unsafe { (*session).execution.repeat_op(thread, op) }
+        && let Repeat::Done(value) = s.execution.repeat_op(thread, op)
     {
-        advance(session, thread, arena);
+        count(s, thread, arena::current());
         return value;
     }
-    arena::enter(arena);
     other_slowly(op)
 }
 
@@ -198,15 +214,20 @@ fn other_slowly(op: &Op) -> Value {
 #[inline(always)]
 pub(crate) fn advance(session: *mut Session, thread: ThreadId, arena: *mut Arena) {
     // SAFETY: as in `take`.
-    let s = unsafe { &*session };
-    if s.execution.position(thread) == s.watch_from {
+    count(unsafe { &*session }, thread, arena);
+    arena::enter(arena);
+}
+
+/// Counts an op.
+#[inline(always)]
+fn count(session: &Session, thread: ThreadId, arena: *mut Arena) {
+    if session.execution.position(thread) == session.watch_from {
         current::watch(true);
     }
     if !arena.is_null() {
         // SAFETY: the arena of the running thread, which nothing else refers to.
         unsafe { (*arena).position += 1 };
     }
-    arena::enter(arena);
 }
 
 /// A fence.
@@ -515,10 +536,10 @@ impl Session {
     /// Notes the state of a thread before a recorded event at a suspect place.
     #[inline(always)]
     fn note_state(&mut self, thread: ThreadId, op: &Op, stack: usize) {
-        let at = self.execution.position(thread);
-        if at >= self.spins.idle_from(self.execution.graph(), thread) && self.spins.is_suspect(op.site) {
+        let from = self.spins.watch_from(self.execution.graph(), thread);
+        if self.execution.position(thread) >= from && self.spins.is_suspect(op.site) {
             let state = self.state(thread, op, stack);
-            self.spins.visit(self.execution.graph(), thread, &state);
+            self.spins.note(thread, &state);
         }
     }
 

@@ -15,10 +15,14 @@ pub struct Pulse {
 }
 
 impl Pulse {
+    /// An execution begins.
+    pub(crate) fn begin(&self) {
+        self.beats.store(self.beats.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
     /// A thread is resumed.
     #[inline(always)]
-    pub(crate) fn beat(&self, thread: ThreadId) {
-        self.beats.store(self.beats.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    pub(crate) fn resume(&self, thread: ThreadId) {
         self.thread.store(thread.0, Ordering::Relaxed);
     }
 

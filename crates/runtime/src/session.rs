@@ -290,6 +290,7 @@ impl Session {
     }
 
     fn begin(&mut self) {
+        self.pulse.begin();
         self.execution.begin();
         self.runs += 1;
         // Memory of our own is made anew in each run, tags included, so one stamp will do; and the
@@ -311,7 +312,10 @@ impl Session {
         self.panics.clear();
         self.data.fill(std::ptr::null());
         self.locals.clear();
-        self.spins.begin();
+        if self.spins.begin() {
+            self.renew = true;
+            self.execution.repeat();
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
@@ -339,7 +343,7 @@ impl Session {
         let mut watched = self.is_careful();
         self.watch_from = NEVER;
         if self.spins.any_suspects() && !watched {
-            self.watch_from = self.spins.idle_from(self.execution.graph(), thread);
+            self.watch_from = self.spins.watch_from(self.execution.graph(), thread);
             watched = self.execution.position(thread) >= self.watch_from;
         }
         current::watch(watched);
@@ -520,7 +524,7 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         fiber.busy = true;
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
-        (*session).pulse.beat(thread);
+        (*session).pulse.resume(thread);
         (*session).choose_path(thread);
         current::set(session, Some(thread));
         arena::enter(arena);

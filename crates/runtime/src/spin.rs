@@ -6,7 +6,8 @@
 //! could read there, it can read at the first.
 //!
 //! Only reads at *suspect* places are looked at: places that a thread has reached twice with no
-//! write in between. At those the stack and the registers that a callee must preserve are kept.
+//! write in between. At those the stack and the registers that a callee must preserve are kept. A
+//! suspect where states never come back, in a loop that has another one, is dropped again.
 //! When a state comes back, the iteration is repeated once more as a *ghost*: the same answers
 //! are given, no event is added, and the memory of all threads is compared before and after. That
 //! tells loops that count in memory from loops that only wait.
@@ -81,35 +82,79 @@ impl Visits {
         self.copies.clear();
     }
 
-    /// Notes a state; returns when the thread was in it before, if it has changed nothing since.
-    fn add(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>, gives_up: bool) -> Option<u32> {
+    /// Notes a state, and looks whether the thread was in it before and has changed nothing since.
+    fn add(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>, gives_up: bool) -> Arrival {
         let stack = state.live.as_ptr() as usize;
-        let mut before = None;
+        let mut arrival = Arrival::First;
         if let Some(last) = self.visits.last() {
             if last.at >= state.at {
-                return None;
+                return Arrival::First;
             } else if are_idle(graph, thread, last.at..state.at, gives_up) {
-                let same = |visit: &&Visit| {
-                    visit.site == state.site
-                        && visit.stack == stack
+                for visit in self.visits.iter().rev().filter(|visit| visit.site == state.site) {
+                    if visit.stack == stack
                         && self.copies[visit.copy..].starts_with(state.live)
                         && (!gives_up || changes_nothing(graph, thread, visit.at..state.at, state.gives_up))
-                };
-                before = self.visits.iter().rev().find(same).map(|visit| visit.at);
+                    {
+                        arrival = Arrival::Back(visit.at);
+                        break;
+                    }
+                    arrival = Arrival::Changed;
+                }
             } else {
                 self.clear();
             }
         }
+        self.note(state);
+        arrival
+    }
+
+    /// Notes a state.
+    fn note(&mut self, state: &State<'_>) {
+        let stack = state.live.as_ptr() as usize;
         self.visits.push(Visit { site: state.site, at: state.at, stack, copy: self.copies.len() });
         self.copies.extend_from_slice(state.live);
-        before
     }
+}
+
+/// How a thread comes to a suspect place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arrival {
+    /// For the first time since it changed anything.
+    First,
+    /// In another state than before.
+    Changed,
+    /// In the state in which it was at this event.
+    Back(u32),
+}
+
+/// So many arrivals in changed states make a suspect dull, if no state has ever come back.
+const DULL: u32 = 4;
+
+/// After so many runs dull suspects are dropped, and the exploration starts anew.
+const YOUNG: u64 = 64;
+
+/// What nobody has looked for yet.
+const UNKNOWN: u32 = u32::MAX;
+
+/// What is known of a suspect.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    /// How often threads came there in another state than before.
+    changes: u32,
+    /// The suspects that were passed each time, a bit each.
+    passes: u64,
+    /// Whether a state has come back there, or it is needed otherwise.
+    stays: bool,
 }
 
 /// What is known about the loops of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Spins {
     suspects: Vec<Site>,
+    /// What is known of each suspect.
+    records: Vec<Record>,
+    /// Places that were suspects, until they were found to be dull.
+    dull: Vec<Site>,
     /// Whether a thread gives up waiting at one of them.
     gives_up: bool,
     /// States that came back although the thread had changed something.
@@ -117,45 +162,115 @@ pub(crate) struct Spins {
     /// The states of each thread in this run. They are compared within a run only: parts of a stack
     /// that nobody has written yet hold what an earlier run left there.
     visits: Vec<Visits>,
-    /// For each thread, from where on its recorded events change nothing; found when needed.
-    idle_from: Vec<Option<u32>>,
+    /// For each thread, what [`Spins::watch_from`] says; found when needed.
+    watch_from: Vec<u32>,
     pub(crate) ghost: Option<Ghost>,
+    /// Runs so far.
+    runs: u64,
 }
 
 impl Spins {
-    /// Forgets what belongs to the last run.
-    pub(crate) fn begin(&mut self) {
+    /// Forgets what belongs to the last run. Whether loops are recognised elsewhere from now on, so that
+    /// the exploration must start anew.
+    pub(crate) fn begin(&mut self) -> bool {
+        self.runs += 1;
         self.ghost = None;
         self.visits.iter_mut().for_each(Visits::clear);
-        self.idle_from.fill(None);
+        self.watch_from.fill(UNKNOWN);
+        self.runs == YOUNG && self.drop_dull()
     }
 
-    /// From where on the states of a thread can ever come back: nothing that is recorded after that
-    /// changes anything.
-    #[inline]
-    pub(crate) fn idle_from(&mut self, graph: &Graph, thread: ThreadId) -> u32 {
-        if thread.index() >= self.idle_from.len() {
-            self.idle_from.resize(thread.index() + 1, None);
+    /// From where on the states of a thread are looked at: the first suspect place after which nothing
+    /// that is recorded changes anything, or the end of what is recorded.
+    #[inline(always)]
+    pub(crate) fn watch_from(&mut self, graph: &Graph, thread: ThreadId) -> u32 {
+        match self.watch_from.get(thread.index()) {
+            Some(&from) if from != UNKNOWN => from,
+            _ => self.find_watch_from(graph, thread),
         }
-        let gives_up = self.gives_up;
-        *self.idle_from[thread.index()].get_or_insert_with(|| {
-            let recorded = graph.thread_len(thread) as u32;
-            let busy = (0..recorded).rev().find(|&index| {
-                let id = EventId { thread, index };
-                !may_be_idle(graph, id, gives_up)
-            });
-            busy.map_or(0, |index| index + 1)
-        })
+    }
+
+    #[inline(never)]
+    fn find_watch_from(&mut self, graph: &Graph, thread: ThreadId) -> u32 {
+        if thread.index() >= self.watch_from.len() {
+            self.watch_from.resize(thread.index() + 1, UNKNOWN);
+        }
+        let recorded = graph.thread(thread).iter().enumerate().rev();
+        let mut from = recorded.len() as u32;
+        for (index, event) in recorded {
+            let reads = event.kind == Kind::Read;
+            let mere = reads && !event.is_update();
+            if !mere && !may_be_idle(graph, EventId::new(thread, index), self.gives_up) {
+                break;
+            }
+            if reads && self.is_suspect(event.site) {
+                from = index as u32;
+            }
+        }
+        self.watch_from[thread.index()] = from;
+        from
+    }
+
+    /// The states of a thread in this run.
+    #[inline(always)]
+    fn visits_of(&mut self, thread: ThreadId) -> &mut Visits {
+        if thread.index() >= self.visits.len() {
+            self.visits.resize_with(thread.index() + 1, Visits::default);
+        }
+        &mut self.visits[thread.index()]
+    }
+
+    /// Notes the state of a thread before an event that is recorded, and after which it changes nothing.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, thread: ThreadId, state: &State<'_>) {
+        self.visits_of(thread).note(state);
     }
 
     /// Notes the state of a thread. Returns the first event of the iteration that has led it back
     /// there, if one has.
     pub(crate) fn visit(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>) -> Option<u32> {
-        if thread.index() >= self.visits.len() {
-            self.visits.resize_with(thread.index() + 1, Visits::default);
+        let gives_up = self.gives_up;
+        let arrival = self.visits_of(thread).add(graph, thread, state, gives_up);
+        if arrival == Arrival::First {
+            return None;
         }
-        let first = self.visits[thread.index()].add(graph, thread, state, self.gives_up)?;
+        let suspect = self.suspects.iter().position(|&site| site == state.site)?;
+        let Arrival::Back(first) = arrival else {
+            if self.runs < YOUNG {
+                self.records[suspect].changes += 1;
+                self.records[suspect].passes &= self.passed(graph, thread, state.site);
+            }
+            return None;
+        };
+        self.records[suspect].stays = true;
         (self.refuted.is_empty() || !self.refuted.contains(&(state.site, state.hash()))).then_some(first)
+    }
+
+    /// The suspects that the thread has been at since it was last at this place, a bit each.
+    fn passed(&self, graph: &Graph, thread: ThreadId, site: Site) -> u64 {
+        let since = graph.thread(thread).iter().rev().take_while(|event| event.site != site);
+        since.filter(|event| event.kind == Kind::Read).fold(0, |passed, event| {
+            let suspect = self.suspects.iter().position(|&suspect| suspect == event.site);
+            passed | suspect.map_or(0, |suspect| 1u64.checked_shl(suspect as u32).unwrap_or(0))
+        })
+    }
+
+    /// Drops the suspects that are dull, each as long as its loops have another one.
+    fn drop_dull(&mut self) -> bool {
+        let mut left = u64::MAX;
+        for (suspect, record) in self.records.iter().enumerate().take(64) {
+            if !record.stays && record.changes >= DULL && record.passes & left & !(1 << suspect) != 0 {
+                left &= !(1 << suspect);
+            }
+        }
+        let stays = |suspect: usize| suspect >= 64 || left >> suspect & 1 == 1;
+        let dropped = self.suspects.iter().enumerate().filter(|(suspect, _)| !stays(*suspect));
+        self.dull.extend(dropped.map(|(_, &site)| site));
+        let mut suspects = 0..;
+        self.suspects.retain(|_| suspects.next().is_some_and(stays));
+        let mut suspects = 0..;
+        self.records.retain(|_| suspects.next().is_some_and(stays));
+        left != u64::MAX
     }
 
     /// Whether any place is suspect.
@@ -176,12 +291,18 @@ impl Spins {
     /// Whether the thread has been here before, at the same location, without having changed
     /// anything since. Then the place becomes suspect.
     pub(crate) fn recurs(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
-        let recurs = rounds(graph, thread, op) > 0;
-        if recurs {
-            self.suspects.push(op.site);
-            self.gives_up |= op.rmw == Rmw::GiveUp;
+        // A dull place needs a look now and then only: it is suspected again if its loop has lost all others.
+        let dull = !self.dull.is_empty() && self.dull.contains(&op.site);
+        if dull && !graph.thread_len(thread).is_multiple_of(8) {
+            return false;
         }
-        recurs
+        if rounds(graph, thread, op) == 0 || (dull && self.passed(graph, thread, op.site) != 0) {
+            return false;
+        }
+        self.suspects.push(op.site);
+        self.records.push(Record { changes: 0, passes: u64::MAX, stays: dull });
+        self.gives_up |= op.rmw == Rmw::GiveUp;
+        true
     }
 }
 
@@ -264,7 +385,8 @@ fn rounds_of(graph: &Graph, thread: ThreadId, op: &Op, idle: impl Fn(EventId) ->
     let mut last: Option<EventId> = None;
     let mut rounds = 0;
     for (index, event) in events.iter().enumerate().rev() {
-        if !idle(EventId::new(thread, index)) {
+        let mere_read = event.kind == Kind::Read && !event.is_update();
+        if !mere_read && !idle(EventId::new(thread, index)) {
             break;
         }
         if event.site == op.site && event.addr == op.addr {

@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod estimate;
 pub mod optimal;
+pub mod preemptions;
 pub mod replay;
 pub mod trace;

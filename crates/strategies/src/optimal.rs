@@ -23,12 +23,15 @@
 //! The next thread is always the lowest one before an op that does not read, else the lowest
 //! one: a function of the graph alone, as optimality demands.
 
-use unpick_core::clock::knows;
+use unpick_core::clock::{join, knows};
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
+use unpick_core::memory::Linear;
 use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Rmw, ThreadId};
-use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
+use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Strategy};
+
+use crate::preemptions::Preemptions;
 
 /// An alternative that is still to be explored, with the length of the graph it belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +66,75 @@ pub struct Optimal {
     prefix: Vec<u32>,
     lens: Vec<u32>,
     changed: Vec<EventId>,
+    limit: Option<Limit>,
+}
+
+/// A bound on preemptions.
+#[derive(Debug)]
+struct Limit {
+    bound: PreemptionBound,
+    preemptions: Preemptions,
+    lens: Vec<u32>,
+}
+
+impl Limit {
+    /// Whether the graph may lead to an execution within the bound: whether the part is within it that all
+    /// executions have which the graph leads to.
+    fn allows(&mut self, graph: &Graph, linear: Linear) -> bool {
+        self.keep_settled(graph);
+        self.keep_older(graph);
+        if mutant::is(Mutant::BoundOnWholeGraphs) {
+            self.keep_all(graph);
+        }
+        let allowed = self.preemptions.within(graph, &self.lens, linear, &[], self.bound.preemptions);
+        self.bound.left_out += u64::from(!allowed);
+        allowed
+    }
+
+    /// Collects the events that no revisit will drop or change: those that are fixed or not maximal,
+    /// and what is before them. A read before such an event is not revisited, since the event would
+    /// have to be dropped. Each revisit has all of them among the older events or in the prefix of
+    /// its write, so they count when it is asked whether others are maximal.
+    fn keep_settled(&mut self, graph: &Graph) {
+        self.lens.clear();
+        self.lens.resize(graph.width(), 0);
+        join(&mut self.lens, graph.fixed());
+        let mut more = true;
+        while std::mem::take(&mut more) {
+            for &id in graph.order().iter().rev() {
+                if !knows(&self.lens, id) && !may_be_dropped(graph, id, &self.lens) {
+                    join(&mut self.lens, graph.porf(id));
+                    let event = graph.event(id);
+                    if event.is_read() && !event.rf.is_init() {
+                        join(&mut self.lens, graph.porf(event.rf));
+                    }
+                    more = true;
+                }
+            }
+        }
+    }
+
+    /// Adds what is older than any read that may be revisited.
+    fn keep_older(&mut self, graph: &Graph) {
+        for &id in graph.order() {
+            if !knows(&self.lens, id) && graph.event(id).is_read() {
+                return;
+            }
+            let len = &mut self.lens[id.thread.index()];
+            *len = (*len).max(id.index + 1);
+        }
+    }
+
+    /// Whether the execution is within the bound.
+    fn holds(&mut self, graph: &Graph, linear: Linear, waiters: &[LockWaiter]) -> bool {
+        self.keep_all(graph);
+        self.preemptions.within(graph, &self.lens, linear, waiters, self.bound.preemptions)
+    }
+
+    fn keep_all(&mut self, graph: &Graph) {
+        self.lens.clear();
+        self.lens.extend((0..graph.thread_count()).map(|t| graph.thread_len(ThreadId(t as u32)) as u32));
+    }
 }
 
 impl Optimal {
@@ -76,7 +148,15 @@ impl Optimal {
             prefix: Vec::new(),
             lens: Vec::new(),
             changed: Vec::new(),
+            limit: None,
         }
+    }
+
+    /// The same search, for executions with at most so many preemptions.
+    pub fn with_preemption_bound(mut self, preemptions: u32) -> Optimal {
+        let bound = PreemptionBound { preemptions, left_out: 0 };
+        self.limit = Some(Limit { bound, preemptions: Preemptions::default(), lens: Vec::new() });
+        self
     }
 
     /// Offers a read every write but the newest as an alternative.
@@ -345,6 +425,15 @@ impl Strategy for Optimal {
         }
     }
 
+    fn counts(&mut self, scene: Scene<'_>, waiters: &[LockWaiter]) -> bool {
+        let Some(limit) = &mut self.limit else { return true };
+        limit.holds(scene.graph, scene.model.linear(), waiters)
+    }
+
+    fn preemption_bound(&self) -> Option<PreemptionBound> {
+        self.limit.as_ref().map(|limit| limit.bound)
+    }
+
     fn next(&mut self, scene: Scene<'_>) -> bool {
         let Scene { graph, model } = scene;
         loop {
@@ -359,7 +448,10 @@ impl Strategy for Optimal {
             if !self.apply(graph, item) {
                 continue;
             }
-            if model.consistent(graph, &self.changed) {
+            if !model.consistent(graph, &self.changed) {
+                continue;
+            }
+            if self.limit.as_mut().is_none_or(|limit| limit.allows(graph, model.linear())) {
                 return true;
             }
         }
@@ -387,6 +479,26 @@ fn rival_of(graph: &Graph, read: EventId, write: EventId, spurious: bool) -> Opt
 /// Whether the rival can never be made to read something else.
 fn is_settled(graph: &Graph, read: EventId, rival: Option<EventId>) -> bool {
     rival.is_some_and(|rival| knows(graph.porf(read), rival) || knows(graph.fixed(), rival))
+}
+
+/// Whether a revisit may drop the event, or change it if it is a read, given that the events in `kept` are
+/// older than the revisited read or in the prefix of the write.
+fn may_be_dropped(graph: &Graph, id: EventId, kept: &[u32]) -> bool {
+    let event = graph.event(id);
+    if event.has(Event::DEVIATES) {
+        return false;
+    }
+    let (reads, writes) = (event.is_read(), event.is_write());
+    if !reads && !writes {
+        return true;
+    }
+    let before = |other: EventId| knows(kept, other) || graph.event(other).stamp <= event.stamp;
+    if writes && graph.reads(event.addr).iter().any(|&r| graph.event(r).rf == id && before(r)) {
+        return false;
+    }
+    let seen = if reads { event.rf } else { id };
+    let newer = graph.writes(event.addr).iter().rev().take_while(|&&w| w != seen);
+    newer.copied().all(|w| w == id || !before(w))
 }
 
 /// Whether the event was added by default, as far as `prefix` and older events can tell; the

@@ -31,6 +31,10 @@ pub struct Explored {
     pub deadlock: u64,
     /// Executions with a data race.
     pub racy: u64,
+    /// Executions beyond the bound on preemptions; they are counted nowhere else, and have no key.
+    pub beyond: u64,
+    /// Graphs that were not followed because of the bound.
+    pub left_out: u64,
     /// Executions that had been seen before; counted only when keys are kept.
     pub duplicates: u64,
     /// Keys of the executions; empty unless asked for.
@@ -46,12 +50,14 @@ pub struct Settings<'a> {
     pub spurious: bool,
     /// Whether to keep the keys of all executions.
     pub keys: bool,
+    /// Preemptions at most.
+    pub bound: Option<u32>,
 }
 
 impl<'a> Settings<'a> {
     /// Counting only.
     pub fn counting(model: &'a str) -> Settings<'a> {
-        Settings { model, spurious: false, keys: false }
+        Settings { model, spurious: false, keys: false, bound: None }
     }
 
     /// Keeping keys.
@@ -67,13 +73,19 @@ impl<'a> Settings<'a> {
 /// When the model is not known, or the engine finds the program not to repeat itself.
 pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     let model = unpick_models::by_name(settings.model).expect("a known memory model");
-    let strategy = Box::new(Optimal::new(settings.spurious));
-    let mut execution = Execution::new(model, strategy, usize::MAX);
+    let mut execution = Execution::new(model, Box::new(strategy(settings)), usize::MAX);
     let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
     let mut found = Explored::default();
     loop {
         let outcome = run(&mut execution, program, &mut machines);
         let graph = execution.graph();
+        if execution.is_beyond() {
+            found.beyond += 1;
+            if !execution.advance() {
+                break;
+            }
+            continue;
+        }
         found.racy += u64::from(race::in_graph(graph).is_some());
         match &outcome {
             Outcome::Complete => found.complete += 1,
@@ -87,8 +99,18 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
             found.duplicates += 1;
         }
         if !execution.advance() {
-            return found;
+            break;
         }
+    }
+    found.left_out = execution.strategy().preemption_bound().map_or(0, |bound| bound.left_out);
+    found
+}
+
+fn strategy(settings: Settings<'_>) -> Optimal {
+    let strategy = Optimal::new(settings.spurious);
+    match settings.bound {
+        Some(bound) => strategy.with_preemption_bound(bound),
+        None => strategy,
     }
 }
 

@@ -69,8 +69,8 @@ pub fn difference_when_flushed(program: &Program, spurious: bool) -> Option<Stri
         blocked: truth.blocked,
         deadlock: truth.deadlock,
         racy: truth.racy,
-        duplicates: 0,
         keys: truth.keys,
+        ..Explored::default()
     };
     if found == wanted {
         return None;

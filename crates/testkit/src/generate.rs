@@ -83,6 +83,39 @@ pub fn generate(profile: Profile, random: &mut Random) -> Program {
     Program::parse(&program.to_string()).expect("a generated program is well formed")
 }
 
+/// Draws a program of three to five threads with about so many relaxed events in all, at one or two
+/// locations: accesses only, or with updates, or with critical sections.
+pub fn crowd(events: usize, random: &mut Random) -> Program {
+    let threads = 3 + random.weighted(&[3, 4, 2]);
+    let (places, kind) = (1 + random.below(2), random.below(3));
+    let texts = (0..threads).map(|thread| {
+        let share = events * (thread + 1) / threads - events * thread / threads;
+        let length = (share + random.below(3)).saturating_sub(1).max(1);
+        let mut locked = false;
+        let mut ops: Vec<String> = Vec::new();
+        for number in 0..length {
+            let place = ["x", "y"][random.below(places)];
+            let value = 10 * thread + number + 1;
+            ops.push(match (kind, random.below(10)) {
+                (1, 0..=2) => format!("FADDrlx {place} {value}"),
+                (1, 3) => format!("CASrlx {place} 0 {value}"),
+                (2, 0..=2) if !locked => {
+                    locked = true;
+                    String::from("lock l")
+                }
+                (_, 4..=6) => format!("Rrlx {place}"),
+                _ => format!("Wrlx {place} {value}"),
+            });
+        }
+        if locked {
+            ops.push(String::from("unlock l"));
+        }
+        ops.join("; ")
+    });
+    let text = texts.collect::<Vec<_>>().join(" || ");
+    Program::parse(&text).expect("a generated program is well formed")
+}
+
 struct Draft<'r> {
     profile: Profile,
     random: &'r mut Random,

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod axioms;
+pub mod bounded;
 mod code;
 pub mod compare;
 pub mod drive;
@@ -21,6 +22,7 @@ mod model;
 pub mod oracle;
 mod parse;
 mod places;
+pub mod preempt;
 mod print;
 pub mod program;
 mod random;

@@ -6,7 +6,7 @@ use unpick_core::mutant::{self, Mutant};
 use unpick_testkit::drive::{Settings, explore};
 use unpick_testkit::generate::{Profile, generate};
 use unpick_testkit::litmus::load;
-use unpick_testkit::{Model, Program, Random, compare, family, traces};
+use unpick_testkit::{Model, Program, Random, bounded, compare, family, traces};
 
 /// Random programs per profile.
 const PROGRAMS: u64 = 300;
@@ -89,12 +89,17 @@ fn is_noticed(mutant: Mutant, profiles: &[Profile], differs: impl Fn(&Program) -
 fn every_known_mistake_is_noticed() {
     for mutant in Mutant::ALL {
         let by_graphs = |program: &Program| compare::difference(program, false).is_some();
+        let by_bounds =
+            |program: &Program| bounded::visits(program, Model::Sc).is_some_and(|visits| visits.is_err());
         let by_traces = |program: &Program| traces::difference(program, false, 3000, &mut false).is_some();
         let noticed = match mutant {
             Mutant::LockRepairSkipped => is_noticed(mutant, &[Profile::Locks], by_graphs),
             Mutant::SeqCstFencesSkipped => is_noticed(mutant, &[Profile::Sc], by_graphs),
             Mutant::ChoiceMaximalitySkipped => {
                 is_noticed(mutant, &[Profile::Mixed, Profile::Locks], by_graphs)
+            }
+            Mutant::BoundOnWholeGraphs => {
+                is_noticed(mutant, &[Profile::Rmw, Profile::Atomics, Profile::Mixed], by_bounds)
             }
             Mutant::SleepingThreadAskedFor => is_noticed(mutant, &[Profile::Atomics], by_traces),
             Mutant::WaitersSkipped | Mutant::SleepersStayAsleep => {

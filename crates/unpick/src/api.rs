@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use unpick_check::{
-    Config, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated, registry,
+    Config, Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated,
+    registry,
 };
 use unpick_core::execution::Execution;
 use unpick_core::schedule::Knowledge;
@@ -88,6 +89,34 @@ impl Check {
     /// ```
     pub fn strategy(mut self, name: &str) -> Check {
         self.config.strategy = name.to_string();
+        self
+    }
+
+    /// Preemptions of one execution at most: how often a thread is stopped that could go on. Most bugs
+    /// need two or fewer, and there are far fewer executions with so few.
+    ///
+    /// If executions were left out, the verdict is inconclusive, and its [`Summary::coverage`] says
+    /// what was explored. What the bound means exactly is in `docs/strategies.md`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use unpick::sync::atomic::{AtomicU32, Ordering};
+    /// use unpick::{Check, thread};
+    ///
+    /// let verdict = Check::new().preemption_bound(0).run(|| {
+    ///     let [x, y] = [0, 0].map(|number| Arc::new(AtomicU32::new(number)));
+    ///     let (theirs, ours) = (Arc::clone(&x), Arc::clone(&y));
+    ///     let other = thread::spawn(move || ours.store(theirs.load(Ordering::Acquire), Ordering::Release));
+    ///     x.store(1, Ordering::Release);
+    ///     y.load(Ordering::Acquire);
+    ///     other.join().unwrap();
+    /// })?;
+    /// let coverage = verdict.summary().coverage.expect("the search came to its end");
+    /// assert_eq!((coverage.preemptions, coverage.is_total()), (0, verdict.holds()));
+    /// # Ok::<(), unpick::Error>(())
+    /// ```
+    pub fn preemption_bound(mut self, preemptions: u32) -> Check {
+        self.config.preemption_bound = Some(preemptions);
         self
     }
 
@@ -354,11 +383,14 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
                 let places = explored.cut_loops.iter().map(|&site| site::describe(site)).collect();
                 Verdict::Inconclusive(Reason::Rounds(places), summary)
             }
-            None => match summary.traces {
-                Some(traces) if traces.cut => {
+            None => match (summary.coverage, summary.traces) {
+                (Some(coverage), _) if !coverage.is_total() => {
+                    Verdict::Inconclusive(Reason::Preemptions(coverage.preemptions), summary)
+                }
+                (_, Some(traces)) if traces.cut => {
                     Verdict::Inconclusive(Reason::Preemptions(traces.bound.unwrap_or(0)), summary)
                 }
-                Some(traces) if traces.selective => Verdict::Inconclusive(Reason::Points, summary),
+                (_, Some(traces)) if traces.selective => Verdict::Inconclusive(Reason::Points, summary),
                 _ => Verdict::Holds(summary),
             },
         },
@@ -416,10 +448,15 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
         ));
     }
     let statistics = Statistics::new(&explored.stats, explored.cpu);
+    let whole = explored.cut.is_none() && explored.cut_loops.is_empty() && explored.stats.violated == 0;
+    let exhausted = matches!(explored.ending, Ending::Exhausted) && whole;
+    let coverage = Coverage::of(&explored.execution).filter(|_| exhausted);
     let strategy = explored.execution.strategy();
     let traces = strategy.traces();
     assumptions.extend(traces.and_then(|_| beyond_sc(config, explored)));
-    Summary::new(statistics, model.name(), strategy.name(), assumptions).with_traces(traces)
+    Summary::new(statistics, model.name(), strategy.name(), assumptions)
+        .with_coverage(coverage)
+        .with_traces(traces)
 }
 
 /// What a strategy that explores sequentially consistent executions only cannot say about a program,

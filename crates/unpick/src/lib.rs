@@ -91,7 +91,7 @@ pub mod time;
 pub use api::{Check, assume, await_until, check, choose, label, outside};
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_check::{
-    Detached, Error, OnInconclusive, Reason, Statistics, Summary, Traces, Verdict, Violated,
+    Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Traces, Verdict, Violated,
 };
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_core::trace;
@@ -121,7 +121,7 @@ pub use unpick_core::trace;
 /// | setting | value |
 /// |---|---|
 /// | `model` | a memory model, such as `"sc"` |
-/// | `executions`, `events`, `rounds` | a number: at most so many |
+/// | `executions`, `preemptions`, `events`, `rounds` | a number: at most so many |
 /// | `time`, `hang` | a time, such as `"10s"` |
 /// | `stack_size` | bytes |
 /// | `spurious` | `true`: `compare_exchange_weak` may fail without a reason |

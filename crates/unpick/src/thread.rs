@@ -302,8 +302,8 @@ where
     let work: Rc<Work<F, T>> = Work::new(name, f, site);
     // SAFETY: `run` gives up the pointer that is given away here, once.
     let job = unsafe { Job::new(Work::<F, T>::run, Rc::into_raw(Rc::clone(&work)).cast()) };
-    let thread = ops::spawn(job, (&raw const work.packet.local).cast(), site);
-    work.packet.local.number.set(ops::name_of(thread));
+    let (thread, name) = ops::spawn(job, (&raw const work.packet.local).cast(), site);
+    work.packet.local.number.set(name);
     let parcel: Rc<dyn Parcel<T> + 'a> = work;
     // SAFETY: for `spawn` the closure is 'static, or its caller vouches for it; for `scope` the thread is
     // joined before anything that the closure borrows goes away, and with it the closure itself.

@@ -7,28 +7,28 @@ use crate::arena;
 use crate::current::context;
 use crate::session::{Job, Session};
 
-/// Starts a thread, and keeps a pointer for it as [`set_data`] does.
-pub fn spawn(job: Job, data: *const (), site: Site) -> ThreadId {
+/// Starts a thread, and keeps a pointer for it as [`set_data`] does. Returns the thread, and what
+/// [`name_of`] says of it.
+pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     let thread = ThreadId(other(&Op::spawn(site)) as u32);
     let (session, parent) = context();
-    let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
+    if thread.index() >= s.jobs.len() || thread.index() >= s.data.len() {
+        s.make_room(thread);
+    }
     s.locals.follow(thread, parent);
-    s.hire(thread, job);
-    s.set_data(thread, data);
-    arena::enter(arena);
-    thread
+    s.jobs[thread.index()] = Some(job);
+    s.data[thread.index()] = data;
+    (thread, s.name_of(thread))
 }
 
 /// Waits for a thread to end.
 pub fn join(thread: ThreadId, site: Site) {
     other(&Op::join(thread, site));
     let (session, caller) = context();
-    let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     unsafe { (*session).locals.follow(caller, thread) };
-    arena::enter(arena);
 }
 
 /// The end of a thread.
@@ -44,10 +44,12 @@ pub fn thread() -> ThreadId {
 /// Keeps a pointer for a thread until the end of the run: what the library knows about the thread.
 pub fn set_data(thread: ThreadId, data: *const ()) {
     let (session, _) = context();
-    let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
-    unsafe { (*session).set_data(thread, data) };
-    arena::enter(arena);
+    let s = unsafe { &mut *session };
+    if thread.index() >= s.data.len() {
+        s.make_room(thread);
+    }
+    s.data[thread.index()] = data;
 }
 
 /// The pointer that was kept for a thread in this run, or null.
@@ -62,8 +64,7 @@ pub fn data(thread: ThreadId) -> *const () {
 pub fn name_of(thread: ThreadId) -> u32 {
     let (session, _) = context();
     // SAFETY: as in `take`.
-    let s = unsafe { &*session };
-    s.names.get(thread.index()).copied().unwrap_or(thread.0)
+    unsafe { &*session }.name_of(thread)
 }
 
 /// The thread with a name that [`name_of`] gave.
@@ -84,20 +85,18 @@ pub fn wakes_spuriously() -> bool {
 }
 
 impl Session {
-    /// Keeps a pointer for a thread.
-    #[inline(always)]
-    fn set_data(&mut self, thread: ThreadId, data: *const ()) {
-        if thread.index() >= self.data.len() {
-            self.data.resize(thread.index() + 1, std::ptr::null());
-        }
-        self.data[thread.index()] = data;
+    /// Makes room for what is kept for a thread.
+    #[cold]
+    fn make_room(&mut self, thread: ThreadId) {
+        let arena = arena::enter(std::ptr::null_mut());
+        let threads = thread.index() + 1;
+        self.jobs.resize(self.jobs.len().max(threads), None);
+        self.data.resize(self.data.len().max(threads), std::ptr::null());
+        arena::enter(arena);
     }
 
-    /// Gives a thread its work.
-    fn hire(&mut self, thread: ThreadId, job: Job) {
-        if thread.index() >= self.jobs.len() {
-            self.jobs.resize(thread.index() + 1, None);
-        }
-        self.jobs[thread.index()] = Some(job);
+    #[inline(always)]
+    fn name_of(&self, thread: ThreadId) -> u32 {
+        self.names.get(thread.index()).copied().unwrap_or(thread.0)
     }
 }

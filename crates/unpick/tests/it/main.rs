@@ -8,6 +8,7 @@
 
 mod arcs;
 mod basics;
+mod bounded;
 mod broken;
 mod channels;
 mod detached;
