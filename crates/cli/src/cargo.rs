@@ -113,7 +113,7 @@ mod tests {
             detached: Some(Detached::Abandoned),
         };
         let variables = variables(&settings);
-        assert_eq!(variables.len(), 10);
+        assert_eq!(variables.len(), 11);
         for (name, _) in variables {
             assert!(unpick_check::config::VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
         }

@@ -215,10 +215,7 @@ impl Execution {
     fn decide(&mut self) -> Option<ThreadId> {
         let thread = self.strategy.pick(&self.graph, &self.ready)?;
         if !self.ready.contains(thread) {
-            // It could move here when the strategy last came by.
-            let now = self.ready.op(thread).copied();
-            self.stop = Some(Outcome::Diverged(Box::new(Divergence { thread, before: None, now })));
-            return None;
+            return self.go_astray(thread);
         }
         self.ready.remove(thread);
         self.granted = Some(thread);

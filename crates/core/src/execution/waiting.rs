@@ -3,7 +3,7 @@
 use super::Execution;
 use crate::event::Event;
 use crate::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
-use crate::outcome::Outcome;
+use crate::outcome::{Divergence, Outcome};
 use crate::violation::{Point, Violation, Wait, Waiter};
 
 impl Execution {
@@ -130,6 +130,14 @@ impl Execution {
         };
         let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
         self.fail(Violation { kind: crate::violation::Kind::BadUnlock { problem }, point });
+        None
+    }
+
+    /// Ends the run: the strategy asks for a thread that could move here when it last came by.
+    #[cold]
+    pub(super) fn go_astray(&mut self, thread: ThreadId) -> Option<ThreadId> {
+        let now = self.ready.op(thread).copied();
+        self.stop = Some(Outcome::Diverged(Box::new(Divergence { thread, before: None, now })));
         None
     }
 
