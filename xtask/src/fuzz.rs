@@ -4,6 +4,9 @@
 //! of both are compared with the oracle's. Weak exchanges may fail without a reason in every other
 //! program. Programs with plain accesses have no form on fibers; those are compared as data only.
 //! Programs that are too large for the oracle are replaced by others.
+//!
+//! With `--strategies`, the strategies over traces are compared with brute force over all orders of
+//! steps instead: the graphs that each finds, without a bound and with at most 0 to 3 preemptions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -11,13 +14,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use unpick_testkit::generate::{Profile, generate};
-use unpick_testkit::{Model, Program, Random, compare, drive, fibers};
+use unpick_testkit::{Model, Program, Random, compare, drive, fibers, traces};
 
 use crate::Problem;
 use crate::shell::{cargo, run};
 
 /// How many mismatches to show before giving up.
 const SHOWN: u64 = 5;
+
+/// Orders of steps at most, for brute force over them.
+const ORDERS: u64 = 20_000;
 
 /// How often to say how far it is.
 const TICK: Duration = Duration::from_secs(5);
@@ -36,6 +42,9 @@ pub(crate) struct FuzzOracle {
     /// How many programs at a time.
     #[arg(long, default_value_t = 2)]
     threads: usize,
+    /// Compares the strategies over traces, under sequential consistency.
+    #[arg(long)]
+    strategies: bool,
 }
 
 /// How far it is.
@@ -93,11 +102,11 @@ impl FuzzOracle {
             progress.plain.load(Relaxed),
             progress.too_large.load(Relaxed),
         );
-        println!(
-            "{} programs, {} models, data and fibers: {mismatches} mismatches",
-            progress.judged.load(Relaxed),
-            Model::ALL.len()
-        );
+        let compared = match self.strategies {
+            true => String::from("strategies over traces"),
+            false => format!("{} models, data and fibers", Model::ALL.len()),
+        };
+        println!("{} programs, {compared}: {mismatches} mismatches", progress.judged.load(Relaxed));
         if mismatches > 0 {
             Err(String::from("the engine is wrong about the programs above"))
         } else {
@@ -128,7 +137,7 @@ impl FuzzOracle {
             let program = generate(profile, &mut Random::new(self.seed.wrapping_mul(1 << 32) + number));
             let spurious = (number / Profile::ALL.len() as u64).is_multiple_of(2);
             let settings = format!("{profile:?}, spurious failures {spurious}");
-            let difference = match catch_unwind(AssertUnwindSafe(|| judge(&program, spurious))) {
+            let difference = match catch_unwind(AssertUnwindSafe(|| self.judge(&program, spurious))) {
                 Ok(Judgement::TooLarge) => {
                     progress.too_large.fetch_add(1, Relaxed);
                     continue;
@@ -141,6 +150,18 @@ impl FuzzOracle {
             return Some((number, difference));
         }
         None
+    }
+
+    fn judge(&self, program: &Program, spurious: bool) -> Judgement {
+        if !self.strategies {
+            return judge(program, spurious);
+        }
+        let mut judged = false;
+        match traces::difference(program, spurious, ORDERS, &mut judged) {
+            Some(difference) => Judgement::Differs(difference),
+            None if judged => Judgement::Same,
+            None => Judgement::TooLarge,
+        }
     }
 }
 

@@ -31,6 +31,8 @@ pub enum Detached {
 pub struct Config {
     /// Name of the memory model.
     pub model: String,
+    /// Name of the strategy, with its parameter.
+    pub strategy: String,
     /// Preemptions of one execution at most; others are left out.
     pub preemption_bound: Option<u32>,
     /// Events of one execution at most; longer ones are cut.
@@ -67,6 +69,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             model: String::from("cpp20"),
+            strategy: String::from("optimal"),
             preemption_bound: None,
             max_events: 10_000,
             max_executions: None,
@@ -87,8 +90,9 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 16] = [
+pub const VARIABLES: [(&str, &str); 17] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
+    ("UNPICK_STRATEGY", "how to search: optimal, source-dpor, cb-dpor, cb-dpor:2, ..."),
     ("UNPICK_PREEMPTIONS", "preemptions of one execution at most"),
     ("UNPICK_MAX_EVENTS", "events of one execution at most"),
     ("UNPICK_MAX_EXECUTIONS", "executions at most"),
@@ -135,6 +139,9 @@ impl Config {
         };
         if let Some(model) = variable("UNPICK_MODEL") {
             self.model = model;
+        }
+        if let Some(strategy) = variable("UNPICK_STRATEGY") {
+            self.strategy = strategy;
         }
         if let Some(count) = number("UNPICK_PREEMPTIONS")? {
             self.preemption_bound = Some(u32::try_from(count).unwrap_or(u32::MAX));
@@ -227,6 +234,7 @@ mod tests {
     #[test]
     fn the_environment_overrides_settings() {
         assert_eq!(read("UNPICK_MODEL", "sc").map(|c| c.model), Ok(String::from("sc")));
+        assert_eq!(read("UNPICK_STRATEGY", "icb:1").map(|c| c.strategy), Ok(String::from("icb:1")));
         assert_eq!(read("UNPICK_TIME", "1.5m").map(|c| c.time_limit), Ok(Some(Duration::from_secs(90))));
         assert_eq!(read("UNPICK_MAX_EXECUTIONS", "10_000").map(|c| c.max_executions), Ok(Some(10_000)));
         assert_eq!(read("UNPICK_PREEMPTIONS", "2").map(|c| c.preemption_bound), Ok(Some(2)));

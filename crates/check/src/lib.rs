@@ -9,9 +9,11 @@
 pub mod config;
 pub mod coverage;
 pub mod registry;
+pub mod strategies;
 pub mod verdict;
 
 pub use config::{Config, Detached, OnInconclusive};
 pub use coverage::Coverage;
 pub use unpick_core::error::Error;
+pub use unpick_core::strategy::Traces;
 pub use verdict::{Reason, Statistics, Summary, Verdict, Violated};

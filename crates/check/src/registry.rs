@@ -6,10 +6,10 @@ use unpick_core::graph::Graph;
 use unpick_core::memory::MemoryModel;
 use unpick_core::schedule::Schedule;
 use unpick_core::strategy::Strategy;
-use unpick_strategies::optimal::Optimal;
 use unpick_strategies::replay::Replay;
 
 use crate::config::Config;
+use crate::strategies;
 
 /// The memory model with a name.
 ///
@@ -23,22 +23,13 @@ pub fn model(name: &str) -> Result<Box<dyn MemoryModel>, Error> {
     })
 }
 
-/// The strategy that the settings ask for.
-pub fn strategy(config: &Config) -> Box<dyn Strategy> {
-    let optimal = Optimal::new(config.spurious_failures);
-    Box::new(match config.preemption_bound {
-        Some(preemptions) => optimal.with_preemption_bound(preemptions),
-        None => optimal,
-    })
-}
-
 /// An execution with nothing explored.
 ///
 /// # Errors
 ///
 /// When a setting names something that does not exist.
 pub fn execution(config: &Config) -> Result<Execution, Error> {
-    Ok(Execution::new(model(&config.model)?, strategy(config), config.max_events))
+    Ok(Execution::new(model(&config.model)?, strategies::strategy(config)?, config.max_events))
 }
 
 /// The number by which a schedule names a memory model.

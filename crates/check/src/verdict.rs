@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use unpick_core::strategy::Traces;
 use unpick_core::trace::Finding;
 
 use crate::coverage::Coverage;
@@ -51,18 +52,25 @@ pub struct Summary {
     pub assumptions: Vec<String>,
     /// What was covered under a bound on preemptions, if there was one and the search came to its end.
     pub coverage: Option<Coverage>,
+    /// What was counted, under its last bound, by a strategy that runs traces.
+    pub traces: Option<Traces>,
 }
 
 impl Summary {
     /// A summary of its parts.
     pub fn new(statistics: Statistics, model: &str, strategy: &str, assumptions: Vec<String>) -> Summary {
         let (model, strategy) = (model.to_string(), strategy.to_string());
-        Summary { statistics, model, strategy, assumptions, coverage: None }
+        Summary { statistics, model, strategy, assumptions, coverage: None, traces: None }
     }
 
     /// The same with what was covered under a bound on preemptions.
     pub fn with_coverage(self, coverage: Option<Coverage>) -> Summary {
         Summary { coverage, ..self }
+    }
+
+    /// The same with what a strategy over traces has counted.
+    pub fn with_traces(self, traces: Option<Traces>) -> Summary {
+        Summary { traces, ..self }
     }
 }
 
@@ -80,6 +88,8 @@ pub enum Reason {
     Rounds(Vec<String>),
     /// Executions with more than so many preemptions were left out.
     Preemptions(u32),
+    /// Threads were preempted only before some of their operations.
+    Points,
 }
 
 impl fmt::Display for Reason {
@@ -97,6 +107,9 @@ impl fmt::Display for Reason {
             Reason::Preemptions(most) => {
                 let plural = if *most == 1 { "" } else { "s" };
                 write!(f, "executions with more than {most} preemption{plural} were left out")
+            }
+            Reason::Points => {
+                f.write_str("threads were preempted only before read-modify-writes and lock operations")
             }
         }
     }
@@ -194,6 +207,21 @@ impl Verdict {
     }
 }
 
+/// What a strategy over traces has counted, in words.
+struct Counted<'a>(&'a Traces);
+
+impl fmt::Display for Counted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Traces { complete, classes, stuck, bound, .. } = *self.0;
+        if let Some(bound) = bound {
+            let plural = if bound == 1 { "" } else { "s" };
+            write!(f, "with at most {bound} preemption{plural}, ")?;
+        }
+        let plural = if complete == 1 { "" } else { "s" };
+        write!(f, "{complete} trace{plural}, {classes} inequivalent, {stuck} stuck")
+    }
+}
+
 /// One line.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -216,6 +244,9 @@ impl fmt::Display for Verdict {
         }
         if summary.statistics.beyond > 0 {
             write!(f, ", {} beyond the bound", summary.statistics.beyond)?;
+        }
+        if let Some(traces) = &summary.traces {
+            write!(f, "; {}", Counted(traces))?;
         }
         f.write_str(")")?;
         if let Some(coverage) = &summary.coverage {

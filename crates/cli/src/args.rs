@@ -34,6 +34,8 @@ pub(crate) enum Command {
     },
     /// Lists the memory models
     Models,
+    /// Lists the strategies
+    Strategies,
     /// Lists the variables of the environment that checks look at
     Settings,
 }
@@ -52,6 +54,9 @@ pub(crate) struct Settings {
     /// Memory model; `unpick models` lists them
     #[arg(long)]
     pub(crate) model: Option<String>,
+    /// How to search; `unpick strategies` lists the ways
+    #[arg(long)]
+    pub(crate) strategy: Option<String>,
     /// Time at most for each check, such as 500ms, 30s, 5m
     #[arg(long)]
     pub(crate) time: Option<String>,

@@ -20,7 +20,7 @@ pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
     let variables = variables(&test.settings);
     let given = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| value.clone());
     let config = Config::default().with_environment(given)?;
-    registry::model(&config.model)?;
+    registry::execution(&config)?;
     run(&test.cargo, &variables)
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn program() -> OsString {
 
 /// The variables that stand for the settings.
 fn variables(settings: &Settings) -> Variables {
-    let Settings { model, time, max_executions, max_events, stack_size, .. } = settings;
+    let Settings { model, strategy, time, max_executions, max_events, stack_size, .. } = settings;
     let Settings { spurious, inconclusive, keep_going, detached, preemptions, .. } = settings;
     let inconclusive = inconclusive.map(|what| match what {
         Inconclusive::Pass => String::from("pass"),
@@ -61,6 +61,7 @@ fn variables(settings: &Settings) -> Variables {
     });
     let all = [
         ("UNPICK_MODEL", model.clone()),
+        ("UNPICK_STRATEGY", strategy.clone()),
         ("UNPICK_TIME", time.clone()),
         ("UNPICK_MAX_EXECUTIONS", max_executions.clone()),
         ("UNPICK_PREEMPTIONS", preemptions.clone()),
@@ -100,6 +101,7 @@ mod tests {
         let text = Some(String::from("1"));
         let settings = Settings {
             model: text.clone(),
+            strategy: text.clone(),
             time: text.clone(),
             max_executions: text.clone(),
             preemptions: text.clone(),
@@ -111,7 +113,7 @@ mod tests {
             detached: Some(Detached::Abandoned),
         };
         let variables = variables(&settings);
-        assert_eq!(variables.len(), 10);
+        assert_eq!(variables.len(), 11);
         for (name, _) in variables {
             assert!(unpick_check::config::VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
         }

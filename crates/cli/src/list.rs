@@ -1,9 +1,10 @@
-//! Memory models and settings, with what they mean.
+//! Memory models, strategies and settings, with what they mean.
 
 use std::fmt::Write;
 
 use unpick_check::config::VARIABLES;
 use unpick_check::registry;
+use unpick_check::strategies::{Parameter, STRATEGIES};
 
 use crate::error::Error;
 
@@ -28,6 +29,20 @@ pub(crate) fn models() -> Result<String, Error> {
     }
     out.push_str("\nChoose one with Check::model, UNPICK_MODEL or `unpick test --model`.\n");
     Ok(out)
+}
+
+/// The strategies, the default first.
+pub(crate) fn strategies() -> String {
+    let width = STRATEGIES.iter().map(|known| known.name.len() + 2).max().unwrap_or(0);
+    let mut out = String::new();
+    for known in STRATEGIES {
+        line(&mut out, known.name, width, known.meaning);
+        if let Parameter::Number(what) = known.parameter {
+            line(&mut out, &format!("{}:N", known.name), width, what);
+        }
+    }
+    out.push_str("\nChoose one with Check::strategy, UNPICK_STRATEGY or `unpick test --strategy`.\n");
+    out
 }
 
 /// The variables that checks look at.

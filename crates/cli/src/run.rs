@@ -38,6 +38,7 @@ fn run(command: Command) -> Result<Exit, Error> {
         Command::Replay(replay) => cargo::replay(&replay),
         Command::Explain { file } => say(&explain::explain(&file)?),
         Command::Models => say(&list::models()?),
+        Command::Strategies => say(&list::strategies()),
         Command::Settings => say(&list::settings()),
     }
 }

@@ -207,14 +207,16 @@ impl Execution {
         if self.ready.is_empty() {
             return None;
         }
-        if self.closing { self.close() } else { self.decide().or_else(|| self.close()) }
+        if self.closing { self.close() } else { self.decide().or_else(|| self.close_unless_stopped()) }
     }
 
     /// Asks the strategy who moves.
     #[inline(always)]
     fn decide(&mut self) -> Option<ThreadId> {
         let thread = self.strategy.pick(&self.graph, &self.ready)?;
-        debug_assert!(self.ready.contains(thread));
+        if !self.ready.contains(thread) {
+            return self.go_astray(thread);
+        }
         self.ready.remove(thread);
         self.granted = Some(thread);
         self.runnable.insert(thread);
@@ -618,15 +620,18 @@ impl Execution {
             Kind::Read => {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 let read = self.strategy.read(scene, thread, op);
-                if op.rmw == Rmw::Post || self.looks_ahead {
+                let value = self.graph.read_value(read);
+                let event = self.graph.event(read);
+                if op.rmw == Rmw::Post || (self.looks_ahead && event.is_update() && event.value != value) {
                     self.wake_at(op.addr);
                 }
-                self.graph.read_value(read)
+                value
             }
             Kind::Write => {
+                let before = self.graph.value(op.addr, self.graph.newest(op.addr));
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 self.strategy.write(scene, thread, op);
-                if op.rmw == Rmw::Lock || self.looks_ahead {
+                if op.rmw == Rmw::Lock || (self.looks_ahead && op.operand != before) {
                     self.wake_at(op.addr);
                 }
                 0

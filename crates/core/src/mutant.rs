@@ -20,13 +20,19 @@ pub enum Mutant {
     SeqCstFencesSkipped,
     /// Lock waiters of a stuck execution do not try their acquire for revisits.
     LockRepairSkipped,
+    /// A thread that sleeps is asked for, and nobody runs in its place.
+    SleepingThreadAskedFor,
+    /// Threads that wait to the end of a trace are not looked at.
+    WaitersSkipped,
+    /// A thread that has to wait does not wake those who could let it go on.
+    SleepersStayAsleep,
     /// A graph on the way is held to the bound on preemptions with what revisits may drop.
     BoundOnWholeGraphs,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 8] = [
+    pub const ALL: [Mutant; 11] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -34,6 +40,9 @@ impl Mutant {
         Mutant::FailureOrderIgnored,
         Mutant::SeqCstFencesSkipped,
         Mutant::LockRepairSkipped,
+        Mutant::SleepingThreadAskedFor,
+        Mutant::WaitersSkipped,
+        Mutant::SleepersStayAsleep,
         Mutant::BoundOnWholeGraphs,
     ];
 }

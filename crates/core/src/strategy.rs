@@ -119,6 +119,25 @@ pub struct Scene<'a> {
     pub model: &'a mut dyn MemoryModel,
 }
 
+/// What a strategy that runs one order of steps after another has counted, under its present bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traces {
+    /// Orders that were run to their end.
+    pub complete: u64,
+    /// Those of them that are not equivalent.
+    pub classes: u64,
+    /// Orders that were given up, since each way to go on is equivalent to one that was run.
+    pub stuck: u64,
+    /// Preemptions at most, if there is a bound.
+    pub bound: Option<u32>,
+    /// The highest bound within which everything has been explored.
+    pub explored: Option<u32>,
+    /// Whether something was left out because of the bound.
+    pub cut: bool,
+    /// Whether preemptions are left out whatever the bound.
+    pub selective: bool,
+}
+
 /// A way to search.
 ///
 /// An execution asks it whenever something is open. All threads that can move stand before
@@ -133,8 +152,9 @@ pub trait Strategy: Send {
     /// thread whose loop waits on the newest values goes on when one of them changes, instead of
     /// staying where it is; so each of its executions is one that a machine could run to its end.
     ///
-    /// Such a strategy makes one decision after another in one run, from an empty graph: the
-    /// executions that it leaves out of its plan cannot be reached by changing a finished graph.
+    /// Such a strategy makes one decision after another in one run, from an empty graph or from one that
+    /// was [cut back](Graph::cut) to earlier decisions: the executions that it leaves out of its plan
+    /// cannot be reached by changing a finished graph.
     fn looks_ahead(&self) -> bool {
         false
     }
@@ -182,4 +202,9 @@ pub trait Strategy: Send {
 
     /// Makes the graph that the next execution starts from; `false` when all is explored.
     fn next(&mut self, scene: Scene<'_>) -> bool;
+
+    /// What has been counted, if the strategy runs traces under sequential consistency.
+    fn traces(&self) -> Option<Traces> {
+        None
+    }
 }

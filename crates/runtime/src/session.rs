@@ -11,8 +11,9 @@ use corosensei::{CoroutineResult, Yielder};
 use unpick_checkers::race::Cells;
 use unpick_checkers::{race, stuck};
 use unpick_core::error::Error;
+use unpick_core::event::Event;
 use unpick_core::execution::{Divergence, Execution, Outcome};
-use unpick_core::op::{Op, Site, ThreadId};
+use unpick_core::op::{Addr, Mode, Op, Rmw, Site, ThreadId};
 use unpick_core::violation::{Access, Kind, Point, Violation, Wait};
 
 use crate::arena::{self, Arena};
@@ -153,6 +154,8 @@ pub(crate) struct Session {
     pub(crate) renew: bool,
     /// Whether a thread has waited for another to wake it.
     pub(crate) waits: bool,
+    /// Where an operation was weaker than SeqCst; looked for under strategies over traces only.
+    pub(crate) weak: Option<Site>,
     /// Whether the global allocator is ours.
     pub(crate) has_allocator: bool,
     /// The memory model, as a number in schedules.
@@ -221,6 +224,7 @@ impl Session {
             locals: Locals::default(),
             renew: false,
             waits: false,
+            weak: None,
             has_allocator: false,
             model: 0,
             spilled: false,
@@ -364,6 +368,9 @@ impl Session {
 
     fn end(&mut self) -> Outcome {
         let outcome = self.execution.end();
+        if self.weak.is_none() && self.execution.strategy().traces().is_some() {
+            self.weak = self.weak_operation();
+        }
         let leak = if matches!(outcome, Outcome::Complete) { self.leak() } else { None };
         if !matches!(outcome, Outcome::Complete) {
             self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
@@ -379,6 +386,18 @@ impl Session {
             (Outcome::Complete, Some(leak)) => Outcome::Violated(Box::new(leak)),
             (outcome, _) => outcome,
         }
+    }
+
+    /// Where an operation of this run was weaker than SeqCst, so that weak memory may show more than
+    /// traces do. Waiting for locks and signals does not count, and poison is told by those who wait.
+    fn weak_operation(&self) -> Option<Site> {
+        let graph = self.execution.graph();
+        let is_weak = |event: &&Event| {
+            let accesses = event.addr != Addr::NONE && event.effective_mode() != Mode::SeqCst;
+            let waits = matches!(event.rmw, Rmw::Lock | Rmw::Await | Rmw::Post | Rmw::AddUnlocked);
+            accesses && !waits && !matches!(self.known[event.addr.index()].kind, "Condvar" | "poison")
+        };
+        graph.order().iter().map(|&id| graph.event(id)).find(is_weak).map(|event| event.site)
     }
 
     /// Turns an outcome into the violation that it shows, if it shows one.
@@ -402,6 +421,8 @@ impl Session {
                 let violation = panic.map(Panic::violation).or_else(|| race::in_graph(graph)).or(stuck);
                 violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
             }
+            // A strategy has given the execution up: somebody might still have looked at a panic.
+            Outcome::Ended if self.execution.looks_ahead() => Outcome::Ended,
             // A part of an execution, run again to be told about: a panic in it was not handled.
             Outcome::Ended => {
                 let unhandled = self.panics.iter().find(|panic| panic.is_unhandled());

@@ -191,7 +191,7 @@ pub fn wake(tag: &Tag) {
     let s = unsafe { &mut *session };
     if tag.stamp() == s.stamp() {
         let arena = arena::enter(std::ptr::null_mut());
-        s.execution.wake_at(unpick_core::op::Addr(tag.number()));
+        s.execution.ask_again(unpick_core::op::Addr(tag.number()));
         arena::enter(arena);
     }
 }

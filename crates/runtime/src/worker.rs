@@ -70,6 +70,8 @@ pub struct Explored {
     pub spilled: bool,
     /// Whether a thread has waited, without a time limit, for another to wake it.
     pub waits: bool,
+    /// Where an operation was weaker than SeqCst, under a strategy over sequentially consistent traces.
+    pub weak: Option<Site>,
     /// Whether the process must end after the report: a destructor panicked during a panic.
     pub fatal: bool,
     /// What was recorded, if that was asked for.
@@ -190,6 +192,7 @@ fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Expl
         on_arenas: session.is_on_arenas(),
         spilled: session.spilled,
         waits: session.waits,
+        weak: session.weak,
         fatal: session.fatal,
         recorder: session.recorder.take(),
         kinds,

@@ -8,3 +8,4 @@ pub mod estimate;
 pub mod optimal;
 pub mod preemptions;
 pub mod replay;
+pub mod trace;

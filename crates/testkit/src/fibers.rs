@@ -90,16 +90,28 @@ pub fn difference_when_flushed(program: &Program, spurious: bool) -> Option<Stri
 /// When the model is not known, the program has plain accesses, or the library reports anything but
 /// a deadlock.
 pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
+    explore_by(program, settings, "optimal")
+}
+
+/// Explores a program to the end, by a strategy with this name. Executions that the strategy gives up are
+/// not counted.
+///
+/// # Panics
+///
+/// As [`explore`] does, and when the strategy is not known.
+pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> Explored {
     assert!(!has_plain_accesses(program), "plain accesses are no events on fibers: {program}");
     let mut config = Config::default();
     config.model = settings.model.to_string();
+    config.strategy = strategy.to_string();
     config.spurious_failures = settings.spurious;
     registry::execution(&config).expect("a known memory model");
     let seen = match settings.model {
         "tso" => flushed(program),
         _ => program.clone(),
     };
-    let witness = Arc::new(Mutex::new(Witness::default()));
+    let gives_up = strategy != "optimal";
+    let witness = Arc::new(Mutex::new(Witness { gives_up, ..Witness::default() }));
     let theirs = Arc::clone(&witness);
     let task = Task {
         limits: Limits {
@@ -182,6 +194,8 @@ fn any(program: &Program, is: &dyn Fn(&Stmt) -> bool) -> bool {
 #[derive(Debug, Default)]
 struct Witness {
     found: Explored,
+    /// Whether the strategy may give executions up.
+    gives_up: bool,
     problem: Option<String>,
 }
 
@@ -195,6 +209,7 @@ impl Witness {
                 self.found.blocked += 1;
                 self.found.deadlock += 1;
             }
+            Outcome::Ended if self.gives_up => return true,
             other => {
                 self.problem.get_or_insert_with(|| format!("unexpected outcome {other:?}"));
                 return false;

@@ -14,6 +14,7 @@ pub mod drive;
 pub mod family;
 pub mod fibers;
 pub mod generate;
+pub mod interleave;
 pub mod key;
 mod lexer;
 pub mod litmus;
@@ -27,6 +28,7 @@ pub mod program;
 mod random;
 mod relation;
 mod trace;
+pub mod traces;
 
 pub use code::{Code, Machine, Step};
 pub use key::Key;

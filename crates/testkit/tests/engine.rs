@@ -6,7 +6,7 @@ use unpick_core::mutant::{self, Mutant};
 use unpick_testkit::drive::{Settings, explore};
 use unpick_testkit::generate::{Profile, generate};
 use unpick_testkit::litmus::load;
-use unpick_testkit::{Model, Program, Random, bounded, compare, family};
+use unpick_testkit::{Model, Program, Random, bounded, compare, family, traces};
 
 /// Random programs per profile.
 const PROGRAMS: u64 = 300;
@@ -75,18 +75,11 @@ fn families_have_their_counts() {
 }
 
 /// Whether some program shows that the mistake is made.
-fn is_noticed(mutant: Mutant, profiles: &[Profile]) -> bool {
-    let bounded = mutant == Mutant::BoundOnWholeGraphs;
+fn is_noticed(mutant: Mutant, profiles: &[Profile], differs: impl Fn(&Program) -> bool) -> bool {
     mutant::choose(Some(mutant));
     let noticed = profiles.iter().any(|&profile| {
         let mut random = Random::new(3);
-        (0..4000).any(|_| {
-            let program = generate(profile, &mut random);
-            match bounded {
-                true => bounded::visits(&program, Model::Sc).is_some_and(|visits| visits.is_err()),
-                false => compare::difference(&program, false).is_some(),
-            }
-        })
+        (0..4000).any(|_| differs(&generate(profile, &mut random)))
     });
     mutant::choose(None);
     noticed
@@ -95,13 +88,26 @@ fn is_noticed(mutant: Mutant, profiles: &[Profile]) -> bool {
 #[test]
 fn every_known_mistake_is_noticed() {
     for mutant in Mutant::ALL {
-        let profiles: &[Profile] = match mutant {
-            Mutant::LockRepairSkipped => &[Profile::Locks],
-            Mutant::SeqCstFencesSkipped => &[Profile::Sc],
-            Mutant::ChoiceMaximalitySkipped => &[Profile::Mixed, Profile::Locks],
-            _ => &[Profile::Rmw, Profile::Atomics, Profile::Mixed],
+        let by_graphs = |program: &Program| compare::difference(program, false).is_some();
+        let by_bounds =
+            |program: &Program| bounded::visits(program, Model::Sc).is_some_and(|visits| visits.is_err());
+        let by_traces = |program: &Program| traces::difference(program, false, 3000, &mut false).is_some();
+        let noticed = match mutant {
+            Mutant::LockRepairSkipped => is_noticed(mutant, &[Profile::Locks], by_graphs),
+            Mutant::SeqCstFencesSkipped => is_noticed(mutant, &[Profile::Sc], by_graphs),
+            Mutant::ChoiceMaximalitySkipped => {
+                is_noticed(mutant, &[Profile::Mixed, Profile::Locks], by_graphs)
+            }
+            Mutant::BoundOnWholeGraphs => {
+                is_noticed(mutant, &[Profile::Rmw, Profile::Atomics, Profile::Mixed], by_bounds)
+            }
+            Mutant::SleepingThreadAskedFor => is_noticed(mutant, &[Profile::Atomics], by_traces),
+            Mutant::WaitersSkipped | Mutant::SleepersStayAsleep => {
+                is_noticed(mutant, &[Profile::Locks], by_traces)
+            }
+            _ => is_noticed(mutant, &[Profile::Rmw, Profile::Atomics, Profile::Mixed], by_graphs),
         };
-        assert!(is_noticed(mutant, profiles), "{mutant:?} goes unnoticed");
+        assert!(noticed, "{mutant:?} goes unnoticed");
     }
 }
 

@@ -11,6 +11,7 @@ use unpick_check::{
 use unpick_core::plan::{Plan, Single};
 use unpick_core::schedule::Knowledge;
 use unpick_core::trace::Finding;
+use unpick_core::violation::{Kind, Violation};
 use unpick_report::{Progress, TextOptions};
 use unpick_runtime::worker::{Budget, Ending, Explored, Task};
 use unpick_runtime::{Limits, Program, Pulse, ops, site, worker};
@@ -61,6 +62,33 @@ impl Check {
     /// The memory model: `cpp20`, `rc11`, `sc`, `tso` or `ra`.
     pub fn model(mut self, name: &str) -> Check {
         self.config.model = name.to_string();
+        self
+    }
+
+    /// How to search: `optimal` (the default), or one of the strategies over sequentially consistent
+    /// traces, such as `source-dpor`, `cb-dpor`, or `cb-dpor:2` for at most two preemptions. The
+    /// command `unpick strategies` lists them.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use unpick::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    /// use unpick::{Check, Reason, Verdict, thread};
+    ///
+    /// fn lost_update() {
+    ///     let number = Arc::new(AtomicU32::new(0));
+    ///     let theirs = Arc::clone(&number);
+    ///     let other = thread::spawn(move || theirs.store(theirs.load(SeqCst) + 1, SeqCst));
+    ///     number.store(number.load(SeqCst) + 1, SeqCst);
+    ///     other.join().unwrap();
+    ///     assert_eq!(number.load(SeqCst), 2);
+    /// }
+    /// let verdict = Check::new().strategy("cb-dpor:0").run(lost_update)?;
+    /// assert!(matches!(verdict, Verdict::Inconclusive(Reason::Preemptions(0), _)));
+    /// assert!(Check::new().strategy("cb-dpor:1").run(lost_update)?.violation().is_some());
+    /// # Ok::<(), unpick::Error>(())
+    /// ```
+    pub fn strategy(mut self, name: &str) -> Check {
+        self.config.strategy = name.to_string();
         self
     }
 
@@ -355,10 +383,14 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
                 let places = explored.cut_loops.iter().map(|&site| site::describe(site)).collect();
                 Verdict::Inconclusive(Reason::Rounds(places), summary)
             }
-            None => match summary.coverage {
-                Some(coverage) if !coverage.is_total() => {
+            None => match (summary.coverage, summary.traces) {
+                (Some(coverage), _) if !coverage.is_total() => {
                     Verdict::Inconclusive(Reason::Preemptions(coverage.preemptions), summary)
                 }
+                (_, Some(traces)) if traces.cut => {
+                    Verdict::Inconclusive(Reason::Preemptions(traces.bound.unwrap_or(0)), summary)
+                }
+                (_, Some(traces)) if traces.selective => Verdict::Inconclusive(Reason::Points, summary),
                 _ => Verdict::Holds(summary),
             },
         },
@@ -419,8 +451,31 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
     let whole = explored.cut.is_none() && explored.cut_loops.is_empty() && explored.stats.violated == 0;
     let exhausted = matches!(explored.ending, Ending::Exhausted) && whole;
     let coverage = Coverage::of(&explored.execution).filter(|_| exhausted);
-    Summary::new(statistics, model.name(), explored.execution.strategy().name(), assumptions)
+    let strategy = explored.execution.strategy();
+    let traces = strategy.traces();
+    assumptions.extend(traces.and_then(|_| beyond_sc(config, explored)));
+    Summary::new(statistics, model.name(), strategy.name(), assumptions)
         .with_coverage(coverage)
+        .with_traces(traces)
+}
+
+/// What a strategy that explores sequentially consistent executions only cannot say about a program,
+/// if there is something: one with neither weak operations nor races has no other executions.
+fn beyond_sc(config: &Config, explored: &Explored) -> Option<String> {
+    if explored.execution.model().name() == "sc" {
+        return None;
+    }
+    let races = matches!(&explored.ending, Ending::Violated(Violation { kind: Kind::Race { .. }, .. }));
+    let reason = match explored.weak {
+        Some(site) => format!("operations weaker than SeqCst, first at {}", site::describe(site)),
+        None if races => String::from("a data race"),
+        None => return None,
+    };
+    let Config { strategy, model, .. } = config;
+    Some(format!(
+        "`{strategy}` explores sequentially consistent executions only, and the program has {reason}: what \
+         else `{model}` allows was not explored"
+    ))
 }
 
 /// A line on the terminal that shows how far a check is.

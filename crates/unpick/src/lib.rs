@@ -91,7 +91,7 @@ pub mod time;
 pub use api::{Check, assume, await_until, check, choose, label, outside};
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_check::{
-    Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated,
+    Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Traces, Verdict, Violated,
 };
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_core::trace;

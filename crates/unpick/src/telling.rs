@@ -87,7 +87,7 @@ pub(crate) fn tell_schedule(
         trace,
         token: token.clone(),
         model: config.model.clone(),
-        strategy: String::from("optimal"),
+        strategy: config.strategy.clone(),
         execution: number,
     };
     let name = format!("{}-{:08x}", again.title().replace(' ', "-"), schedule.fingerprint);

@@ -32,6 +32,14 @@ fn models_are_listed_the_default_first() {
 }
 
 #[test]
+fn strategies_are_listed_the_default_first() {
+    let (code, out, _) = unpick(&["strategies"]);
+    assert_eq!(code, Some(0));
+    assert!(out.starts_with("optimal "), "{out}");
+    assert!(["source-dpor ", "cb-dpor:N ", "chess "].iter().all(|word| out.contains(word)), "{out}");
+}
+
+#[test]
 fn settings_are_listed() {
     let (code, out, _) = unpick(&["settings"]);
     assert_eq!(code, Some(0));
@@ -58,6 +66,7 @@ fn a_file_that_is_no_report_is_refused() {
 #[test]
 fn wrong_settings_are_refused_before_anything_is_built() {
     refused(&["test", "--model", "arm"], "there is no memory model `arm`");
+    refused(&["test", "--strategy", "dfs"], "there is no strategy `dfs`");
     refused(&["test", "--time", "soon"], "UNPICK_TIME");
     refused(&["test", "--max-executions", "many"], "UNPICK_MAX_EXECUTIONS");
     refused(&["test", "--inconclusive", "shrug"], "pass");

@@ -3,7 +3,7 @@
 use super::Execution;
 use crate::event::Event;
 use crate::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
-use crate::outcome::Outcome;
+use crate::outcome::{Divergence, Outcome};
 use crate::violation::{Point, Violation, Wait, Waiter};
 
 impl Execution {
@@ -33,8 +33,24 @@ impl Execution {
         waiter
     }
 
+    /// Lets those who wait for a lock or a signal at a location ask again, and maybe for something else.
+    pub fn ask_again(&mut self, at: Addr) {
+        for t in 0..self.runs.len() {
+            let thread = ThreadId(t as u32);
+            let waits = self.rests[t].blocked.is_some_and(|waiter| match waiter.wait {
+                Wait::Lock { addr, .. } | Wait::Signal { addr, .. } => addr == at,
+                _ => false,
+            });
+            if waits && self.blocked.contains(thread) {
+                self.blocked.remove(thread);
+                self.ready.set_op(thread, None);
+                self.ready.insert(thread, true);
+            }
+        }
+    }
+
     /// Lets those who wait for a change of a location look again.
-    pub fn wake_at(&mut self, at: Addr) {
+    pub(super) fn wake_at(&mut self, at: Addr) {
         self.wake(|execution, waiter| match waiter.wait {
             Wait::Lock { addr, .. } | Wait::Signal { addr, .. } => addr == at,
             Wait::Spin { from } => execution.looks_ahead && execution.has_read(waiter.point.thread, from, at),
@@ -115,6 +131,19 @@ impl Execution {
         let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
         self.fail(Violation { kind: crate::violation::Kind::BadUnlock { problem }, point });
         None
+    }
+
+    /// Ends the run: the strategy asks for a thread that could move here when it last came by.
+    #[cold]
+    pub(super) fn go_astray(&mut self, thread: ThreadId) -> Option<ThreadId> {
+        let now = self.ready.op(thread).copied();
+        self.stop = Some(Outcome::Diverged(Box::new(Divergence { thread, before: None, now })));
+        None
+    }
+
+    /// Ends a run that the strategy has ended, if it is not over for another reason.
+    pub(super) fn close_unless_stopped(&mut self) -> Option<ThreadId> {
+        if self.stop.is_some() { None } else { self.close() }
     }
 
     /// Ends a run that the strategy has ended: threads whose op is not known yet are asked for it,

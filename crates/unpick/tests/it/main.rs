@@ -31,6 +31,7 @@ mod regressions;
 mod settings_macro;
 mod spec;
 mod statics;
+mod strategies;
 mod support;
 mod surface;
 mod threads;

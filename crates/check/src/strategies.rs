@@ -1,0 +1,192 @@
+//! The strategies that users can choose, by name: one line each.
+
+use unpick_core::error::Error;
+use unpick_core::strategy::Strategy;
+use unpick_strategies::optimal::Optimal;
+use unpick_strategies::trace::{Method, Trace};
+
+use crate::config::Config;
+
+/// What can follow a name, after a colon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// Nothing.
+    None,
+    /// A whole number, or nothing; what it is.
+    Number(&'static str),
+}
+
+/// A strategy that users can choose.
+#[derive(Clone, Copy)]
+pub struct Known {
+    /// Its name.
+    pub name: &'static str,
+    /// What can follow the name.
+    pub parameter: Parameter,
+    /// What it does.
+    pub meaning: &'static str,
+    make: fn(&Config, Option<u32>) -> Box<dyn Strategy>,
+}
+
+/// The parameter of strategies that count preemptions.
+const PREEMPTIONS: Parameter =
+    Parameter::Number("preemptions at most; without it none, one, two, ... until nothing is left out");
+
+/// All strategies, the default first.
+pub const STRATEGIES: [Known; 10] = [
+    Known {
+        name: "optimal",
+        parameter: Parameter::None,
+        meaning: "every execution of the memory model, each once; the default",
+        make: |config, _| {
+            let optimal = Optimal::new(config.spurious_failures);
+            Box::new(match config.preemption_bound {
+                Some(preemptions) => optimal.with_preemption_bound(preemptions),
+                None => optimal,
+            })
+        },
+    },
+    Known {
+        name: "source-dpor",
+        parameter: Parameter::None,
+        meaning: "every sequentially consistent execution, hardly any twice",
+        make: |config, bound| trace(Method::SourceDpor, config, bound),
+    },
+    Known {
+        name: "dpor",
+        parameter: Parameter::None,
+        meaning: "the same, with persistent sets; many are run more than once",
+        make: |config, bound| trace(Method::Dpor, config, bound),
+    },
+    Known {
+        name: "dpor-cr",
+        parameter: Parameter::None,
+        meaning: "the same, where two reads do not conflict",
+        make: |config, bound| trace(Method::DporCr, config, bound),
+    },
+    Known {
+        name: "dpor-sleep",
+        parameter: Parameter::None,
+        meaning: "the same, with sleep sets",
+        make: |config, bound| trace(Method::DporSleep, config, bound),
+    },
+    Known {
+        name: "cb-dpor",
+        parameter: PREEMPTIONS,
+        meaning: "sequentially consistent executions by the number of preemptions, few of them twice",
+        make: |config, bound| trace(Method::CbDpor, config, bound),
+    },
+    Known {
+        name: "cb-dpor-nosleep",
+        parameter: PREEMPTIONS,
+        meaning: "the same without sleep sets",
+        make: |config, bound| trace(Method::CbDporNosleep, config, bound),
+    },
+    Known {
+        name: "icb",
+        parameter: PREEMPTIONS,
+        meaning: "the same, with persistent sets and conservative points",
+        make: |config, bound| trace(Method::Icb, config, bound),
+    },
+    Known {
+        name: "chess",
+        parameter: PREEMPTIONS,
+        meaning: "every order of steps by the number of preemptions",
+        make: |config, bound| trace(Method::Chess, config, bound),
+    },
+    Known {
+        name: "chess-atomic",
+        parameter: PREEMPTIONS,
+        meaning: "the same, with preemptions only before read-modify-writes and lock operations",
+        make: |config, bound| trace(Method::ChessAtomic, config, bound),
+    },
+];
+
+fn trace(method: Method, config: &Config, bound: Option<u32>) -> Box<dyn Strategy> {
+    let bound = bound.or(config.preemption_bound).filter(|_| method.is_bounded());
+    Box::new(Trace::new(method, bound, config.spurious_failures))
+}
+
+/// The strategy that the settings ask for.
+///
+/// # Errors
+///
+/// When there is none with the name, or what follows the name is not understood.
+pub fn strategy(config: &Config) -> Result<Box<dyn Strategy>, Error> {
+    let wrong = |problem: String| Error::Setting { name: String::from("strategy"), problem };
+    let text = config.strategy.as_str();
+    let (name, parameter) = match text.split_once(':') {
+        Some((name, parameter)) => (name, Some(parameter)),
+        None => (text, None),
+    };
+    let Some(known) = STRATEGIES.iter().find(|known| known.name == name) else {
+        let names: Vec<&str> = STRATEGIES.iter().map(|known| known.name).collect();
+        return Err(wrong(format!("there is no strategy `{name}`; there are {}", names.join(", "))));
+    };
+    let unbounded = Method::ALL.iter().any(|method| method.name() == name && !method.is_bounded());
+    if unbounded && config.preemption_bound.is_some() {
+        return Err(wrong(format!("`{name}` does not count preemptions; leave the bound on them out")));
+    }
+    let number = match (known.parameter, parameter) {
+        (_, None) => None,
+        (Parameter::None, Some(_)) => {
+            return Err(wrong(format!("`{name}` takes no parameter; write `{name}` alone")));
+        }
+        (Parameter::Number(what), Some(digits)) => {
+            let parsed = digits.parse();
+            let problem = |_| wrong(format!("`{text}`: after `{name}:` comes a whole number, {what}"));
+            Some(parsed.map_err(problem)?)
+        }
+    };
+    Ok((known.make)(config, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> Result<Box<dyn Strategy>, Error> {
+        strategy(&Config { strategy: name.to_string(), ..Config::default() })
+    }
+
+    #[test]
+    fn every_strategy_is_made_by_its_name() {
+        for known in STRATEGIES {
+            assert_eq!(named(known.name).map(|made| made.name()).ok(), Some(known.name));
+            let bounded = named(&format!("{}:2", known.name));
+            match known.parameter {
+                Parameter::None => assert!(bounded.is_err(), "{}", known.name),
+                Parameter::Number(_) => {
+                    let bound = bounded.ok().and_then(|made| made.traces()).and_then(|traces| traces.bound);
+                    assert_eq!(bound, Some(2), "{}", known.name);
+                }
+            }
+        }
+        assert!(Method::ALL.iter().all(|method| named(method.name()).is_ok()));
+    }
+
+    #[test]
+    fn a_bound_on_preemptions_is_for_those_that_count_them() {
+        let bounded = |strategy: &str| {
+            let config =
+                Config { preemption_bound: Some(1), strategy: strategy.to_string(), ..Config::default() };
+            super::strategy(&config).map(|made| made.traces().and_then(|traces| traces.bound))
+        };
+        assert_eq!(bounded("cb-dpor").ok(), Some(Some(1)));
+        assert_eq!(bounded("cb-dpor:2").ok(), Some(Some(2)));
+        assert!(bounded("dpor").is_err() && bounded("optimal").is_ok());
+    }
+
+    #[test]
+    fn what_is_not_understood_is_an_error() {
+        for (name, message) in [
+            ("dfs", "there is no strategy `dfs`"),
+            ("cb-dpor:few", "comes a whole number"),
+            ("cb-dpor:-1", "comes a whole number"),
+            ("dpor:2", "takes no parameter"),
+        ] {
+            let error = named(name).map(|_| ()).expect_err(name).to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}
