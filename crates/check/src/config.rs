@@ -31,8 +31,12 @@ pub enum Detached {
 pub struct Config {
     /// Name of the memory model.
     pub model: String,
-    /// Events of one execution at most; longer ones are cut.
-    pub max_events: usize,
+    /// Name of the strategy, with its parameter if it has one: `optimal`, `random`, `pct:3`, ...
+    pub strategy: String,
+    /// Where the random numbers of strategies start.
+    pub seed: u64,
+    /// Events of one execution at most; longer ones are cut. Unless set, the strategy says how many.
+    pub max_events: Option<usize>,
     /// Executions at most.
     pub max_executions: Option<u64>,
     /// Time at most.
@@ -65,7 +69,9 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             model: String::from("cpp20"),
-            max_events: 10_000,
+            strategy: String::from("optimal"),
+            seed: 0,
+            max_events: None,
             max_executions: None,
             time_limit: None,
             stack_size: 256 * 1024,
@@ -84,8 +90,10 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 15] = [
+pub const VARIABLES: [(&str, &str); 17] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
+    ("UNPICK_STRATEGY", "how to search: optimal, random, urw, surw, pct, pct:3, pos, greybox, digest"),
+    ("UNPICK_SEED", "where the random numbers of a strategy start"),
     ("UNPICK_MAX_EVENTS", "events of one execution at most"),
     ("UNPICK_MAX_EXECUTIONS", "executions at most"),
     ("UNPICK_TIME", "time at most, such as 500ms, 30s, 5m"),
@@ -132,8 +140,14 @@ impl Config {
         if let Some(model) = variable("UNPICK_MODEL") {
             self.model = model;
         }
+        if let Some(strategy) = variable("UNPICK_STRATEGY") {
+            self.strategy = strategy;
+        }
+        if let Some(seed) = number("UNPICK_SEED")? {
+            self.seed = seed;
+        }
         if let Some(count) = number("UNPICK_MAX_EVENTS")? {
-            self.max_events = count as usize;
+            self.max_events = Some(count as usize);
         }
         if let Some(count) = number("UNPICK_MAX_EXECUTIONS")? {
             self.max_executions = Some(count);
@@ -231,7 +245,9 @@ mod tests {
     fn what_is_not_understood_is_an_error() {
         for (name, value) in [
             ("UNPICK_TIME", "soon"),
-            ("UNPICK_MAX_EVENTS", "-1"),
+            ("UNPICK_STRATEGY", "how to search: optimal, random, urw, surw, pct, pct:3, pos, greybox, digest"),
+    ("UNPICK_SEED", "where the random numbers of a strategy start"),
+    ("UNPICK_MAX_EVENTS", "-1"),
             ("UNPICK_SPURIOUS", "maybe"),
             ("UNPICK_INCONCLUSIVE", "shrug"),
             ("UNPICK_KEEP_GOING", "on"),

@@ -8,6 +8,7 @@ use unpick_core::schedule::Schedule;
 use unpick_core::strategy::Strategy;
 use unpick_strategies::optimal::Optimal;
 use unpick_strategies::replay::Replay;
+use unpick_strategies::sample::names as sample;
 
 use crate::config::Config;
 
@@ -23,10 +24,69 @@ pub fn model(name: &str) -> Result<Box<dyn MemoryModel>, Error> {
     })
 }
 
-/// The strategy that the settings ask for.
-pub fn strategy(config: &Config) -> Box<dyn Strategy> {
-    Box::new(Optimal::new(config.spurious_failures))
+/// A strategy that can be chosen by its name.
+pub struct Entry {
+    /// The name.
+    pub name: &'static str,
+    /// What may follow the name and a colon, if anything.
+    pub parameter: Option<&'static str>,
+    /// What it does, in a line.
+    pub about: &'static str,
+    make: fn(&Config, Option<u32>) -> Box<dyn Strategy>,
 }
+
+/// All strategies, the default first.
+pub const STRATEGIES: &[Entry] = &[
+    Entry {
+        name: "optimal",
+        parameter: None,
+        about: "every consistent execution graph once; the default",
+        make: |config, _| Box::new(Optimal::new(config.spurious_failures)),
+    },
+    Entry {
+        name: "random",
+        parameter: None,
+        about: "samples: any thread at each step",
+        make: |config, _| sample::random(sampling(config)),
+    },
+];
+
+/// What samplers need of the settings.
+fn sampling(config: &Config) -> sample::Settings {
+    sample::Settings { seed: config.seed, spurious: config.spurious_failures }
+}
+
+/// The strategy that the settings ask for.
+///
+/// # Errors
+///
+/// When there is none of that name, or its parameter is not understood.
+pub fn strategy(config: &Config) -> Result<Box<dyn Strategy>, Error> {
+    let wrong = |problem: String| Error::Setting { name: String::from("strategy"), problem };
+    let (name, parameter) = match config.strategy.split_once(':') {
+        Some((name, parameter)) => (name, Some(parameter)),
+        None => (config.strategy.as_str(), None),
+    };
+    let entry = STRATEGIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        let names: Vec<&str> = STRATEGIES.iter().map(|entry| entry.name).collect();
+        wrong(format!("there is no strategy `{name}`; there are {}", names.join(", ")))
+    })?;
+    let parameter = match (parameter, entry.parameter) {
+        (None, _) => None,
+        (Some(text), None) => return Err(wrong(format!("`{name}` takes no parameter, but `{text}` was given"))),
+        (Some(text), Some(what)) => {
+            let number = text.parse().ok().filter(|&number: &u32| number > 0);
+            Some(number.ok_or_else(|| wrong(format!("`{text}` is no {what} for `{name}`")))?)
+        }
+    };
+    Ok((entry.make)(config, parameter))
+}
+
+/// Events of one execution at most, for strategies that explore all executions.
+const MOST_EVENTS: usize = 10_000;
+
+/// Events of one execution at most, for samplers.
+const MOST_SAMPLED_EVENTS: usize = 100_000_000;
 
 /// An execution with nothing explored.
 ///
@@ -34,7 +94,9 @@ pub fn strategy(config: &Config) -> Box<dyn Strategy> {
 ///
 /// When a setting names something that does not exist.
 pub fn execution(config: &Config) -> Result<Execution, Error> {
-    Ok(Execution::new(model(&config.model)?, strategy(config), config.max_events))
+    let strategy = strategy(config)?;
+    let usual = if strategy.samples() { MOST_SAMPLED_EVENTS } else { MOST_EVENTS };
+    Ok(Execution::new(model(&config.model)?, strategy, config.max_events.unwrap_or(usual)))
 }
 
 /// The number by which a schedule names a memory model.

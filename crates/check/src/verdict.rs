@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use unpick_core::coverage::Coverage;
 use unpick_core::trace::Finding;
 
 /// Counters of a check.
@@ -42,6 +43,11 @@ pub struct Summary {
     pub model: String,
     /// Name of the strategy.
     pub strategy: String,
+    /// Where the random numbers of the strategy started, if it draws any.
+    pub seed: Option<u64>,
+    /// Distinct pairs of a write and a read that sees it, by their places in the source, if the strategy
+    /// keeps account of them; and the execution that showed a new one last.
+    pub pairs: Option<(usize, u64)>,
     /// What was assumed, a sentence each: the memory model's limits, and every bound that was met.
     pub assumptions: Vec<String>,
 }
@@ -49,7 +55,14 @@ pub struct Summary {
 impl Summary {
     /// A summary of its parts.
     pub fn new(statistics: Statistics, model: &str, strategy: &str, assumptions: Vec<String>) -> Summary {
-        Summary { statistics, model: model.to_string(), strategy: strategy.to_string(), assumptions }
+        let (model, strategy) = (model.to_string(), strategy.to_string());
+        Summary { statistics, model, strategy, seed: None, pairs: None, assumptions }
+    }
+
+    /// The same, of executions that were drawn at random.
+    pub fn sampled(self, seed: u64, coverage: Option<&Coverage>) -> Summary {
+        let pairs = coverage.map(|coverage| (coverage.pairs(), coverage.last_new()));
+        Summary { seed: Some(seed), pairs, ..self }
     }
 }
 
@@ -61,6 +74,8 @@ pub enum Reason {
     Executions,
     /// The time was up.
     Time,
+    /// Executions were drawn at random, this many; that proves nothing about the others.
+    Sampled(u64),
     /// Some executions were cut at the limit on events, first at this place.
     Events(String),
     /// Loops were cut at the limit on rounds that read the same values, at these places.
@@ -72,6 +87,8 @@ impl fmt::Display for Reason {
         match self {
             Reason::Executions => f.write_str("the limit on executions was reached"),
             Reason::Time => f.write_str("the time was up"),
+            Reason::Sampled(1) => f.write_str("1 execution was sampled, not all of them"),
+            Reason::Sampled(count) => write!(f, "{count} executions were sampled, not all of them"),
             Reason::Events(place) => write!(f, "executions were cut at the limit on events, at {place}"),
             Reason::Rounds(places) => write!(
                 f,
@@ -191,9 +208,16 @@ impl fmt::Display for Verdict {
         }
         let Statistics { executions, blocked, .. } = summary.statistics;
         let plural = if executions == 1 { "" } else { "s" };
-        write!(f, " ({} and {}: {executions} execution{plural}", summary.model, summary.strategy)?;
+        write!(f, " ({} and {}", summary.model, summary.strategy)?;
+        if let Some(seed) = summary.seed {
+            write!(f, " with seed {seed}")?;
+        }
+        write!(f, ": {executions} execution{plural}")?;
         if blocked > 0 {
             write!(f, ", {blocked} blocked")?;
+        }
+        if let Some((pairs, last)) = summary.pairs {
+            write!(f, ", {pairs} reads-from pairs, the last new one in execution {last}")?;
         }
         f.write_str(")")?;
         for assumption in &summary.assumptions {

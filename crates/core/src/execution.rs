@@ -78,6 +78,7 @@ pub struct Execution {
     max_events: usize,
     stable_addresses: bool,
     looks_ahead: bool,
+    samples: bool,
 }
 
 impl Execution {
@@ -86,6 +87,7 @@ impl Execution {
         Execution {
             graph: Graph::new(model.synchronisation()),
             looks_ahead: strategy.looks_ahead(),
+            samples: strategy.samples(),
             model,
             strategy,
             runs: Vec::new(),
@@ -133,6 +135,12 @@ impl Execution {
     /// The strategy.
     pub fn strategy(&self) -> &dyn Strategy {
         &*self.strategy
+    }
+
+    /// Whether the strategy draws executions at random.
+    #[inline(always)]
+    pub fn samples(&self) -> bool {
+        self.samples
     }
 
     /// The counters.
@@ -384,6 +392,12 @@ impl Execution {
         }
     }
 
+    /// Prepares the same run once more.
+    pub fn again(&mut self) {
+        let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+        self.strategy.again(scene);
+    }
+
     /// Prepares the next run; `false` when all is explored.
     pub fn advance(&mut self) -> bool {
         let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
@@ -552,7 +566,7 @@ impl Execution {
         if op.kind == Kind::Write && op.rmw == Rmw::Lock {
             self.check_unlock(thread, op)?;
         }
-        if self.graph.len() >= self.max_events {
+        if self.graph.total() >= self.max_events {
             let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
             self.stop = Some(Outcome::Cut(point));
             return None;

@@ -23,6 +23,12 @@ pub trait MemoryModel {
     /// which are the last ones of their threads.
     fn consistent(&mut self, graph: &Graph, changed: &[EventId]) -> bool;
 
+    /// Whether each execution is an interleaving in which reads see the newest write: then it is
+    /// enough to draw threads at random.
+    fn interleaves(&self) -> bool {
+        false
+    }
+
     /// Whether compilers put a full fence after a SeqCst store on such a machine.
     fn flushes_stores(&self) -> bool {
         false

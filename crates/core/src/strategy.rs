@@ -1,5 +1,6 @@
 //! Strategies: which thread moves, what a read sees, where a write goes, and what comes next.
 
+use crate::coverage::Coverage;
 use crate::event::EventId;
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
@@ -118,6 +119,17 @@ pub trait Strategy {
         false
     }
 
+    /// Whether it draws executions at random, one after another: then it never comes to an end by
+    /// itself, all that it finds is that there is a violation, and loops that keep a counter are not cut.
+    fn samples(&self) -> bool {
+        false
+    }
+
+    /// What its executions have covered, if it keeps account of that.
+    fn coverage(&self) -> Option<&Coverage> {
+        None
+    }
+
     /// Whether a thread whose loop has come back to where it was, having only read, goes on all the
     /// same: it did so in the execution that is followed.
     fn goes_on(&self, _graph: &Graph, _thread: ThreadId) -> bool {
@@ -141,6 +153,10 @@ pub trait Strategy {
 
     /// Says that the execution cannot go on, and who waits for locks.
     fn stuck(&mut self, scene: Scene<'_>, waiters: &[LockWaiter]);
+
+    /// Makes the graph that the same execution starts from, which is to be run once more. Unless a
+    /// strategy says otherwise, what there is of it is repeated.
+    fn again(&mut self, _scene: Scene<'_>) {}
 
     /// Makes the graph that the next execution starts from; `false` when all is explored.
     fn next(&mut self, scene: Scene<'_>) -> bool;

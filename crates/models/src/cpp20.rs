@@ -166,7 +166,7 @@ pub(crate) fn last_seqcst(
 ) -> Option<EventId> {
     let known = graph.seqcst_of(thread).iter().rev().map(|&i| i as usize).filter(|&i| i < end);
     let mut fitting = known.filter(|&i| {
-        let event = &graph.thread(thread)[i];
+        let event = graph.event(EventId::new(thread, i));
         event.has(Event::SEQCST) && pass(event)
     });
     fitting.next().map(|i| EventId::new(thread, i))

@@ -29,6 +29,10 @@ impl MemoryModel for Sc {
         changed.iter().all(|&event| !self.search.returns(graph, event, push_successors))
     }
 
+    fn interleaves(&self) -> bool {
+        true
+    }
+
     fn assumptions(&self) -> &'static [&'static str] {
         &["`sc` takes every access as SeqCst: weak-memory behaviour is not explored"]
     }

@@ -19,10 +19,11 @@ impl Search {
         self.seen.resize((graph.len() * roles).div_ceil(64), 0);
     }
 
-    /// Adds a node unless it was seen; the initial write is never a node.
+    /// Adds a node unless it was seen. The initial write is never a node, nor is an event that the graph
+    /// has let go: nothing leads back to those.
     #[inline]
     pub(crate) fn push(&mut self, graph: &Graph, event: EventId, role: u8, roles: usize) {
-        if event.is_init() {
+        if graph.is_past(event) {
             return;
         }
         let bit = graph.event(event).stamp as usize * roles + role as usize;

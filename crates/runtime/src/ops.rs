@@ -535,7 +535,10 @@ impl Session {
         }
         let graph = self.execution.graph();
         let most = self.limits.max_rounds;
-        if graph.thread_len(thread) >= most && spin::rounds(graph, thread, op) >= most {
+        if !self.execution.samples()
+            && graph.thread_len(thread) >= most
+            && spin::rounds(graph, thread, op, most, usize::MAX) >= most
+        {
             if !self.cut_loops.contains(&op.site) {
                 self.cut_loops.push(op.site);
             }

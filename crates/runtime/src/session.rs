@@ -307,7 +307,7 @@ impl Session {
         self.panics.clear();
         self.data.fill(std::ptr::null());
         self.locals.clear();
-        self.spins.begin();
+        self.spins.begin(self.execution.samples());
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }

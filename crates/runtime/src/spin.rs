@@ -82,9 +82,20 @@ impl Visits {
     }
 
     /// Notes a state; returns when the thread was in it before, if it has changed nothing since.
-    fn add(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>, gives_up: bool) -> Option<u32> {
+    fn add(
+        &mut self,
+        graph: &Graph,
+        thread: ThreadId,
+        state: &State<'_>,
+        gives_up: bool,
+        most: usize,
+    ) -> Option<u32> {
         let stack = state.live.as_ptr() as usize;
         let mut before = None;
+        let gone = self.visits.first().is_some_and(|first| first.at < graph.past_of(thread));
+        if gone || self.visits.len() >= most {
+            self.clear();
+        }
         if let Some(last) = self.visits.last() {
             if last.at >= state.at {
                 return None;
@@ -106,6 +117,10 @@ impl Visits {
     }
 }
 
+/// How far back threads are looked at under a strategy that samples, in states and in events: there
+/// executions may be long, and a loop that is not recognised just goes on.
+const NEAR: usize = 128;
+
 /// What is known about the loops of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Spins {
@@ -120,11 +135,14 @@ pub(crate) struct Spins {
     /// For each thread, from where on its recorded events change nothing; found when needed.
     idle_from: Vec<Option<u32>>,
     pub(crate) ghost: Option<Ghost>,
+    /// Whether only what was shortly before is looked at.
+    near: bool,
 }
 
 impl Spins {
-    /// Forgets what belongs to the last run.
-    pub(crate) fn begin(&mut self) {
+    /// Forgets what belongs to the last run; `samples`: so does the strategy.
+    pub(crate) fn begin(&mut self, samples: bool) {
+        self.near = samples;
         self.ghost = None;
         self.visits.iter_mut().for_each(Visits::clear);
         self.idle_from.fill(None);
@@ -154,7 +172,8 @@ impl Spins {
         if thread.index() >= self.visits.len() {
             self.visits.resize_with(thread.index() + 1, Visits::default);
         }
-        let first = self.visits[thread.index()].add(graph, thread, state, self.gives_up)?;
+        let most = if self.near { NEAR } else { usize::MAX };
+        let first = self.visits[thread.index()].add(graph, thread, state, self.gives_up, most)?;
         (self.refuted.is_empty() || !self.refuted.contains(&(state.site, state.hash()))).then_some(first)
     }
 
@@ -176,7 +195,8 @@ impl Spins {
     /// Whether the thread has been here before, at the same location, without having changed
     /// anything since. Then the place becomes suspect.
     pub(crate) fn recurs(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
-        let recurs = rounds(graph, thread, op) > 0;
+        let most = if self.near { NEAR } else { usize::MAX };
+        let recurs = rounds(graph, thread, op, 1, most) > 0;
         if recurs {
             self.suspects.push(op.site);
             self.gives_up |= op.rmw == Rmw::GiveUp;
@@ -250,21 +270,30 @@ fn changes_nothing(graph: &Graph, thread: ThreadId, events: Range<u32>, gives_up
 }
 
 /// How often in a row the thread has been at this place and read the same write of the same
-/// location there, without changing anything in between.
-pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op) -> usize {
+/// location there, without changing anything in between; counted up to `enough`, over at most `most`
+/// events.
+#[inline]
+pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op, enough: usize, most: usize) -> usize {
     if op.rmw == Rmw::GiveUp {
-        return rounds_of(graph, thread, op, |id| may_be_idle(graph, id, true));
+        return rounds_of(graph, thread, op, enough, most, |id| may_be_idle(graph, id, true));
     }
-    rounds_of(graph, thread, op, |id| is_idle(graph, id))
+    rounds_of(graph, thread, op, enough, most, |id| is_idle(graph, id))
 }
 
 #[inline(always)]
-fn rounds_of(graph: &Graph, thread: ThreadId, op: &Op, idle: impl Fn(EventId) -> bool) -> usize {
-    let events = graph.thread(thread);
+fn rounds_of(
+    graph: &Graph,
+    thread: ThreadId,
+    op: &Op,
+    enough: usize,
+    most: usize,
+    idle: impl Fn(EventId) -> bool,
+) -> usize {
+    let (events, base) = (graph.thread(thread), graph.base(thread));
     let mut last: Option<EventId> = None;
     let mut rounds = 0;
-    for (index, event) in events.iter().enumerate().rev() {
-        if !idle(EventId::new(thread, index)) {
+    for (index, event) in events.iter().enumerate().rev().take(most) {
+        if rounds == enough || !idle(EventId::new(thread, base + index)) {
             break;
         }
         if event.site == op.site && event.addr == op.addr {

@@ -200,6 +200,9 @@ fn supervise<T>(
     }
 }
 
+/// After how many events the clock is looked at, if executions are long.
+const EVENTS_PER_CLOCK: u64 = 100_000;
+
 /// Explores on this OS thread until something stops it.
 fn work(session: &mut Box<Session>, state: &mut State) -> Pause {
     let cpu = thread_cpu();
@@ -228,6 +231,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
     }
     let this: *mut Session = &mut **session;
     let mut since_clock = 0u32;
+    let mut events_at_clock = 0;
     loop {
         let outcome = session::run(this);
         if session.error.is_some()
@@ -239,6 +243,8 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             if std::mem::take(&mut session.renew) {
                 session.restart((state.task.fresh)());
                 session.use_arenas(session.is_on_arenas());
+            } else {
+                session.execution.again();
             }
             if session.worn {
                 return wear(session);
@@ -267,8 +273,9 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             return Pause::Over(Ending::Executions);
         }
         since_clock += 1;
-        if since_clock >= 64 {
+        if since_clock >= 64 || stats.events() >= events_at_clock + EVENTS_PER_CLOCK {
             since_clock = 0;
+            events_at_clock = stats.events();
             session.pulse.count(stats.executions(), stats.blocked);
             if state.task.budget.time.is_some_and(|most| state.started.elapsed() >= most) {
                 return Pause::Over(Ending::Time);

@@ -6,3 +6,4 @@
 
 pub mod optimal;
 pub mod replay;
+pub mod sample;

@@ -63,9 +63,33 @@ impl Check {
         self
     }
 
-    /// Events of one execution at most; longer ones are cut, and the verdict is inconclusive.
+    /// The strategy, with its parameter if it has one. `optimal`, the default, runs every execution;
+    /// `random`, `urw`, `surw`, `pct` (or `pct:3`), `pos`, `greybox` and `digest` draw executions at random,
+    /// until they find a violation or a limit is reached: see `docs/strategies.md`.
+    ///
+    /// ```
+    /// use unpick::{Check, Verdict};
+    ///
+    /// let verdict = Check::new().strategy("random").seed(7).max_executions(100).run(|| {})?;
+    /// assert!(matches!(verdict, Verdict::Inconclusive(..)));
+    /// # Ok::<(), unpick::Error>(())
+    /// ```
+    pub fn strategy(mut self, name: &str) -> Check {
+        self.config.strategy = name.to_string();
+        self
+    }
+
+    /// Where the random numbers of the strategy start: same program, strategy and seed, same executions.
+    /// 0 unless set.
+    pub fn seed(mut self, seed: u64) -> Check {
+        self.config.seed = seed;
+        self
+    }
+
+    /// Events of one execution at most; longer ones are cut, and the verdict is inconclusive. 10,000
+    /// unless set, and 100 million for strategies that draw executions at random.
     pub fn max_events(mut self, events: usize) -> Check {
-        self.config.max_events = events;
+        self.config.max_events = Some(events);
         self
     }
 
@@ -328,6 +352,9 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
             }
             None => Verdict::Holds(summary),
         },
+        Ending::Executions | Ending::Time if summary.seed.is_some() => {
+            Verdict::Inconclusive(Reason::Sampled(explored.stats.executions()), summary)
+        }
         Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
         Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
     })
@@ -382,7 +409,9 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
         ));
     }
     let statistics = Statistics::new(&explored.stats, explored.cpu);
-    Summary::new(statistics, model.name(), explored.execution.strategy().name(), assumptions)
+    let strategy = explored.execution.strategy();
+    let summary = Summary::new(statistics, model.name(), strategy.name(), assumptions);
+    if strategy.samples() { summary.sampled(config.seed, strategy.coverage()) } else { summary }
 }
 
 /// A line on the terminal that shows how far a check is.

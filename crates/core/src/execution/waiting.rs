@@ -67,8 +67,9 @@ impl Execution {
 
     /// Whether the thread has read the location, from this event on.
     fn has_read(&self, thread: ThreadId, from: u32, addr: Addr) -> bool {
-        let events = &self.graph.thread(thread)[from as usize..];
-        events.iter().any(|event| event.is_read() && event.addr == addr)
+        // If the graph has let go of some of its reads, any may be meant.
+        from < self.graph.past_of(thread)
+            || self.graph.since(thread, from).iter().any(|event| event.is_read() && event.addr == addr)
     }
 
     /// Stops a thread whose loop has come back to where it was at event `from` and has only read
@@ -94,7 +95,7 @@ impl Execution {
 
     /// Whether all that the thread has read from this event on is the newest.
     fn is_up_to_date(&self, thread: ThreadId, from: u32) -> bool {
-        let events = &self.graph.thread(thread)[from as usize..];
+        let events = self.graph.since(thread, from);
         let mut reads = events.iter().filter(|event| event.is_read());
         let decides = |event: &Event| event.kind == Kind::Choice || event.has(Event::SPURIOUS);
         !events.iter().any(decides)
