@@ -535,6 +535,9 @@ impl Execution {
             return None;
         }
         let reads = op.kind == Kind::Read;
+        if self.samples && !matches!(op.kind, Kind::Read | Kind::Write | Kind::Choice) {
+            return self.take_silently(thread, op);
+        }
         if !self.is_settled(thread) {
             return self.park(thread, reads, Some(op));
         }
@@ -552,7 +555,7 @@ impl Execution {
         } else if self.looks_ahead {
             // All threads stand before their ops: the decision needs no switch.
             self.park(thread, reads, Some(op));
-            if self.unknown().is_some() {
+            if !self.ready.unknown.is_empty() {
                 return None;
             }
             self.block_obstructed();
@@ -566,6 +569,24 @@ impl Execution {
         if op.kind == Kind::Write && op.rmw == Rmw::Lock {
             self.check_unlock(thread, op)?;
         }
+        self.perform_within(thread, op)
+    }
+
+    /// Takes an op that touches no memory, unless it must wait.
+    #[inline(always)]
+    fn take_silently(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        if let Some(wait) = self.obstacle(op) {
+            let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+            self.ready.set_op(thread, Some(op));
+            self.block(thread, Waiter { point, wait });
+            return None;
+        }
+        self.perform_within(thread, op)
+    }
+
+    /// Adds the event of an op, if the limit allows one more.
+    #[inline(always)]
+    fn perform_within(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
         if self.graph.total() >= self.max_events {
             let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
             self.stop = Some(Outcome::Cut(point));
@@ -583,7 +604,7 @@ impl Execution {
             Kind::Read => {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 let read = self.strategy.read(scene, thread, op);
-                if op.rmw == Rmw::Post || self.looks_ahead {
+                if op.rmw == Rmw::Post || (self.looks_ahead && self.graph.event(read).is_update()) {
                     self.wake_at(op.addr);
                 }
                 self.graph.read_value(read)

@@ -23,6 +23,11 @@ pub trait MemoryModel {
     /// which are the last ones of their threads.
     fn consistent(&mut self, graph: &Graph, changed: &[EventId]) -> bool;
 
+    /// How many events it has looked at so far to tell, about; it may not count where that is quick.
+    fn effort(&self) -> u64 {
+        0
+    }
+
     /// Whether each execution is an interleaving in which reads see the newest write: then it is
     /// enough to draw threads at random.
     fn interleaves(&self) -> bool {

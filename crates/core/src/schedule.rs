@@ -49,8 +49,8 @@ pub struct Schedule {
     pub model: u8,
     /// What was known when the execution was found.
     pub known: Knowledge,
-    /// Whether the graph lets go of older events on the way.
-    pub compacted: bool,
+    /// After how many steps the graph lets go of older events.
+    pub lines: Vec<u32>,
 }
 
 /// What a program under test depends on besides the answers to its ops.
@@ -101,7 +101,7 @@ impl Schedule {
         let mut steps = steps(graph, order, &mut taken);
         steps.iter_mut().for_each(|step| step.thread = names[step.thread.index()]);
         let known = Knowledge { facts: Vec::new(), threads: originals(&names, order, graph) };
-        Schedule { steps, fingerprint: fingerprint(graph, order), model, known, compacted: false }
+        Schedule { steps, fingerprint: fingerprint(graph, order), model, known, lines: Vec::new() }
     }
 
     /// The schedule of a graph that has let go of older events: all of its steps, in their order.
@@ -117,7 +117,7 @@ impl Schedule {
         let threads = if renamed { threads.collect() } else { Vec::new() };
         let known = Knowledge { facts: Vec::new(), threads };
         let fingerprint = fingerprint(graph, graph.order());
-        Schedule { steps, fingerprint, model, known, compacted: true }
+        Schedule { steps, fingerprint, model, known, lines: graph.lines().to_vec() }
     }
 
     /// The same schedule, with what was known when it was found.
@@ -352,7 +352,7 @@ impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = self.fingerprint.to_le_bytes().to_vec();
         let knows = self.known != Knowledge::default();
-        let compacted = if self.compacted { COMPACTED } else { 0 };
+        let compacted = if self.lines.is_empty() { 0 } else { COMPACTED };
         bytes.push(self.model | compacted | if knows { KNOWS } else { 0 });
         if knows {
             push(&mut bytes, self.known.facts.len() as u32);
@@ -362,6 +362,10 @@ impl fmt::Display for Schedule {
             }
             push(&mut bytes, self.known.threads.len() as u32);
             self.known.threads.iter().for_each(|&thread| push(&mut bytes, thread));
+        }
+        if !self.lines.is_empty() {
+            push(&mut bytes, self.lines.len() as u32);
+            self.lines.iter().for_each(|&line| push(&mut bytes, line));
         }
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for step in &self.steps {
@@ -434,6 +438,12 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
             known.threads.push(pull(&mut rest)?);
         }
     }
+    let mut lines = Vec::new();
+    if model & COMPACTED != 0 {
+        for _ in 0..pull(&mut rest)? {
+            lines.push(pull(&mut rest)?);
+        }
+    }
     let mut steps = Vec::new();
     for _ in 0..pull(&mut rest)? {
         let (&first, tail) = rest.split_first()?;
@@ -460,8 +470,7 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
         };
         at += 1;
     }
-    let compacted = model & COMPACTED != 0;
-    Some(Schedule { steps, fingerprint, model: model & !(KNOWS | COMPACTED), known, compacted })
+    Some(Schedule { steps, fingerprint, model: model & !(KNOWS | COMPACTED), known, lines })
 }
 
 /// Seven bits a byte, lowest first.
@@ -533,7 +542,7 @@ mod tests {
             fingerprint: 0xdead_beef,
             model: 3,
             known: Knowledge::default(),
-            compacted: false,
+            lines: Vec::new(),
         }
     }
 
@@ -544,7 +553,7 @@ mod tests {
         let mut knowing = sample().with_facts(&[0, 1 << 63 | 5, 0]);
         knowing.known.threads = vec![0, 2, 1, 300];
         assert_eq!(knowing.to_string().parse(), Ok(knowing.clone()));
-        knowing.compacted = true;
+        knowing.lines = vec![2, 4];
         assert_eq!(knowing.to_string().parse(), Ok(knowing));
     }
 

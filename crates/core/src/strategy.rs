@@ -4,7 +4,7 @@ use crate::coverage::Coverage;
 use crate::event::EventId;
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
-use crate::op::{Addr, Op, Rmw, Site, ThreadId, Value};
+use crate::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
 use crate::thread_set::ThreadSet;
 
 /// The threads that stand before an op which they could take.
@@ -15,6 +15,10 @@ pub struct Ready {
     /// All others.
     pub others: ThreadSet,
     ops: Vec<Option<Op>>,
+    /// Those whose op is not known.
+    pub(crate) unknown: ThreadSet,
+    /// Those whose op may have to wait.
+    pub(crate) doubtful: ThreadSet,
 }
 
 impl Ready {
@@ -39,18 +43,27 @@ impl Ready {
     #[inline(always)]
     pub(crate) fn insert(&mut self, thread: ThreadId, reads: bool) {
         if reads { self.reads.insert(thread) } else { self.others.insert(thread) }
+        match &self.ops[thread.index()] {
+            None => self.unknown.insert(thread),
+            Some(op) if op.rmw.may_wait() || op.kind == Kind::Join => self.doubtful.insert(thread),
+            Some(_) => {}
+        }
     }
 
     #[inline(always)]
     pub(crate) fn remove(&mut self, thread: ThreadId) {
         self.reads.remove(thread);
         self.others.remove(thread);
+        self.unknown.remove(thread);
+        self.doubtful.remove(thread);
     }
 
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
         self.reads.clear();
         self.others.clear();
+        self.unknown.clear();
+        self.doubtful.clear();
     }
 
     #[inline(always)]
@@ -121,6 +134,8 @@ pub trait Strategy {
 
     /// Whether it draws executions at random, one after another: then it never comes to an end by
     /// itself, all that it finds is that there is a violation, and loops that keep a counter are not cut.
+    /// It must look ahead, and is asked about accesses and choices only: other ops commute with those
+    /// of other threads, and are taken at once.
     fn samples(&self) -> bool {
         false
     }

@@ -77,6 +77,10 @@ impl MemoryModel for Rc11 {
         (0..self.starts.len()).all(|i| !self.on_cycle(graph, self.starts[i]))
     }
 
+    fn effort(&self) -> u64 {
+        self.search.effort()
+    }
+
     fn assumptions(&self) -> &'static [&'static str] {
         &[crate::NO_LOAD_BUFFERING]
     }
@@ -86,6 +90,7 @@ impl Rc11 {
     /// The SeqCst fences from which `hb;eco?` leads to the changed access.
     fn add_fences_towards(&mut self, graph: &Graph, id: EventId) {
         let addr = graph.event(id).addr;
+        self.search.look_at(graph.writes(addr).len() + graph.reads(addr).len());
         let accesses = graph.writes(addr).iter().chain(graph.reads(addr));
         for &access in accesses {
             graph.hb_into(access, &mut self.clock);
@@ -140,6 +145,7 @@ impl Rc11 {
                 self.push_source(graph, access);
             }
         }
+        self.search.look_at(2 * (graph.writes(event.addr).len() + graph.reads(event.addr).len()));
         // mo and fr.
         if event.is_write() {
             let position = graph.position(event.addr, id);
@@ -290,6 +296,7 @@ impl Rc11 {
     /// Accesses with `mo ∪ fr` into a write that happens before the fence, and fences from which
     /// `hb;eco` leads to something that does.
     fn push_eco_before_fence(&mut self, graph: &Graph, addr: Addr, hb: &Clock) {
+        self.search.look_at(2 * (graph.writes(addr).len() + graph.reads(addr).len()));
         let written = graph.writes(addr).iter().rposition(|&w| knows(hb, w)).map_or(0, |i| i + 1);
         let known = graph.reads(addr).iter().filter(|&&r| knows(hb, r));
         let read = known.map(|&r| graph.position(addr, graph.event(r).rf)).max().unwrap_or(0);

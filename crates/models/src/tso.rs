@@ -38,6 +38,10 @@ impl MemoryModel for Tso {
         true
     }
 
+    fn effort(&self) -> u64 {
+        self.search.effort()
+    }
+
     fn assumptions(&self) -> &'static [&'static str] {
         &["`tso` is the memory of x86, after the compiler: memory orders are ignored"]
     }

@@ -30,7 +30,7 @@ impl Replay {
 
     /// Lets go of older events where the execution that is followed did.
     fn bound(&self, graph: &mut Graph) {
-        if self.schedule.compacted && graph.is_full() {
+        if self.schedule.lines.binary_search(&(graph.total() as u32)).is_ok() {
             graph.compact();
         }
     }

@@ -11,8 +11,8 @@
 //! - The coherence order is total at every moment: a write gets its place when it is added. A search
 //!   that leaves the order open until somebody looks reaches the same outcomes: each order that it could
 //!   settle on is one that is drawn here.
-//! - Ops that touch no memory (spawn, join, fence, end) are taken at once: they commute with what other
-//!   threads do. So a policy counts and orders accesses and choices only.
+//! - Ops that touch no memory (spawn, join, fence, end) are [taken at once](Strategy::samples). So a policy
+//!   counts and orders accesses and choices only.
 //! - Long executions are [compacted](Graph::compact) now and then, so that memory stays bounded.
 //!
 //! Run `n` of a seed has a seed of its own, made from both.
@@ -25,7 +25,7 @@ use unpick_core::coverage::Coverage;
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
 use unpick_core::memory::MemoryModel;
-use unpick_core::op::{Kind, Op, Rmw, ThreadId};
+use unpick_core::op::{Op, Rmw, ThreadId};
 use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
 
 use draw::Draw;
@@ -36,6 +36,10 @@ const MOST_STALE: usize = 64;
 /// How many reads of a location are looked at to find out what may be read there; a location with more
 /// that matter is read at its newest.
 const MOST_READS: usize = 512;
+
+/// Effort of the memory model, in events looked at, after which a graph lets go of older ones. Where many
+/// accesses are SeqCst, the search for cycles is over all of the graph.
+const EFFORT: u64 = 2_000_000;
 
 /// Which thread moves next, and what is learned from it.
 pub(crate) trait Policy {
@@ -79,6 +83,8 @@ pub(crate) struct Sampler<P> {
     spurious: bool,
     coverage: Coverage,
     sources: Vec<EventId>,
+    /// The effort of the memory model at which the next line is drawn.
+    most_effort: u64,
 }
 
 impl<P: Policy> Sampler<P> {
@@ -93,6 +99,7 @@ impl<P: Policy> Sampler<P> {
             spurious,
             coverage: Coverage::default(),
             sources: Vec::new(),
+            most_effort: EFFORT,
         }
     }
 
@@ -104,10 +111,11 @@ impl<P: Policy> Sampler<P> {
         self.policy.begin(&self.coverage, &mut self.draw);
     }
 
-    /// Makes room in a long execution.
+    /// Makes room in an execution that is long, or whose consistency has become costly to tell.
     #[inline(always)]
-    fn bound(&mut self, graph: &mut Graph) {
-        if graph.is_full() {
+    fn bound(&mut self, graph: &mut Graph, model: &dyn MemoryModel) {
+        if graph.is_full() || model.effort() > self.most_effort {
+            self.most_effort = model.effort() + EFFORT;
             self.coverage.feed(graph);
             self.policy.forget();
             graph.compact();
@@ -155,14 +163,6 @@ impl<P: Policy> Sampler<P> {
             self.sources.remove(chosen);
         }
     }
-}
-
-/// The thread before an op that touches no memory, if there is one.
-#[inline(always)]
-fn silent(ready: &Ready) -> Option<ThreadId> {
-    ready.others.iter().find(|&thread| {
-        ready.op(thread).is_some_and(|op| !matches!(op.kind, Kind::Read | Kind::Write | Kind::Choice))
-    })
 }
 
 /// The first place of the coherence order that an event may see or follow. In long executions it may be
@@ -220,15 +220,12 @@ impl<P: Policy> Strategy for Sampler<P> {
         if !self.begun {
             self.begin();
         }
-        if let Some(thread) = silent(ready) {
-            return Some(thread);
-        }
         Some(self.policy.pick(graph, ready, &mut self.draw))
     }
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let Scene { graph, model } = scene;
-        self.bound(graph);
+        self.bound(graph, model);
         let read = graph.add(thread, Event::from_op(op));
         let newest = graph.newest(op.addr);
         let fixed = op.rmw.may_wait() || model.interleaves();
@@ -250,7 +247,7 @@ impl<P: Policy> Strategy for Sampler<P> {
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let Scene { graph, model } = scene;
-        self.bound(graph);
+        self.bound(graph, model);
         let write = graph.add(thread, Event::from_op(op));
         let last = graph.writes(op.addr).len();
         let fixed = op.rmw == Rmw::Lock || model.interleaves();
@@ -284,6 +281,7 @@ impl<P: Policy> Strategy for Sampler<P> {
     fn again(&mut self, scene: Scene<'_>) {
         self.coverage.abandon();
         self.begun = false;
+        self.most_effort = scene.model.effort() + EFFORT;
         scene.graph.clear();
     }
 
@@ -293,6 +291,7 @@ impl<P: Policy> Strategy for Sampler<P> {
         self.policy.end(scene.graph, &self.coverage, new, seen);
         self.run += 1;
         self.begun = false;
+        self.most_effort = scene.model.effort() + EFFORT;
         scene.graph.clear();
         true
     }

@@ -17,13 +17,16 @@
 //! else goes by positions stays right.
 
 use super::Graph;
-use crate::clock::{Clocks, Part, join};
+use crate::clock::{Clocks, LANES, Part, join};
 use crate::event::{Event, EventId};
 use crate::op::{Addr, Kind, ThreadId};
 use crate::schedule::{self, Step};
 
 /// Events after which a graph is full, in programs of few threads.
-const WINDOW: usize = 1 << 15;
+const WINDOW: usize = 1 << 14;
+
+/// Events that a graph has room for in any case.
+const LEAST: usize = 1 << 10;
 
 /// What is kept of a thread's older events.
 #[derive(Debug, Default)]
@@ -49,6 +52,8 @@ impl Past {
 #[derive(Debug, Default)]
 pub(super) struct Log {
     steps: Vec<Step>,
+    /// After how many steps a line was drawn.
+    lines: Vec<u32>,
     /// The threads that were spawned, in this order.
     spawned: Vec<ThreadId>,
     /// How many of the events in the graph are among the steps.
@@ -89,13 +94,15 @@ impl Graph {
     /// Whether it is time to [compact](Graph::compact).
     #[inline(always)]
     pub fn is_full(&self) -> bool {
-        self.order.len() >= WINDOW && self.is_over_window()
+        self.order.len() >= LEAST && self.is_over_window()
     }
 
     #[cold]
     #[inline(never)]
     fn is_over_window(&self) -> bool {
-        self.order.len() >= WINDOW.max(2 * self.past.kept)
+        // Wide clocks take more room.
+        let window = WINDOW * LANES / self.width();
+        self.order.len() >= window.max(LEAST).max(2 * self.past.kept)
     }
 
     /// Whether older events have been let go.
@@ -108,6 +115,11 @@ impl Graph {
     #[inline(always)]
     pub fn total(&self) -> usize {
         self.past.steps.len() + self.order.len() - self.past.logged
+    }
+
+    /// After how many steps of the execution the graph has let go of older events.
+    pub fn lines(&self) -> &[u32] {
+        &self.past.lines
     }
 
     /// How many events of a thread are older than the line.
@@ -174,6 +186,7 @@ impl Graph {
         let steps = self.new_steps();
         let spawned: Vec<ThreadId> = self.new_spawns().collect();
         self.past.steps.extend(steps);
+        self.past.lines.push(self.past.steps.len() as u32);
         self.past.spawned.extend(spawned);
         let mut kept = self.kept();
         kept.sort_unstable();
