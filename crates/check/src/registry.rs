@@ -49,6 +49,42 @@ pub const STRATEGIES: &[Entry] = &[
         about: "samples: any thread at each step",
         make: |config, _| sample::random(sampling(config)),
     },
+    Entry {
+        name: "urw",
+        parameter: None,
+        about: "samples: threads by how much they have left to do",
+        make: |config, _| sample::urw(sampling(config)),
+    },
+    Entry {
+        name: "surw",
+        parameter: None,
+        about: "samples: threads by how many accesses to one shared location they have left",
+        make: |config, _| sample::surw(sampling(config)),
+    },
+    Entry {
+        name: "pct",
+        parameter: Some("depth"),
+        about: "samples: priorities that change at depth - 1 points; any depth unless given",
+        make: |config, depth| sample::pct(depth, sampling(config)),
+    },
+    Entry {
+        name: "pos",
+        parameter: None,
+        about: "samples: priorities of accesses, drawn anew when accesses race",
+        make: |config, _| sample::pos(sampling(config)),
+    },
+    Entry {
+        name: "greybox",
+        parameter: None,
+        about: "samples: a fuzzer guided by which reads see which writes",
+        make: |config, _| sample::greybox(sampling(config)),
+    },
+    Entry {
+        name: "digest",
+        parameter: None,
+        about: "samples: decisions that lead to weak behaviour not seen yet",
+        make: |config, _| sample::digest(sampling(config)),
+    },
 ];
 
 /// What samplers need of the settings.

@@ -22,6 +22,7 @@ pub struct Coverage {
     last_new: u64,
     /// A hash of the set of pairs of the execution in progress.
     combination: u64,
+    last_combination: u64,
     known: Vec<(Site, Site)>,
     fed: usize,
 }
@@ -95,7 +96,7 @@ impl Coverage {
 
     /// Forgets the execution in progress; says whether it showed a new pair.
     pub fn abandon(&mut self) -> bool {
-        self.combination = 0;
+        self.last_combination = std::mem::take(&mut self.combination);
         self.fed = 0;
         self.last_new == self.executions && self.executions > 0
     }
@@ -105,9 +106,9 @@ impl Coverage {
         self.combinations.get(combination).unwrap_or(0)
     }
 
-    /// A name of the set of pairs of the execution in progress.
-    pub fn combination(&self) -> u64 {
-        self.combination
+    /// A name of the set of pairs of the last execution.
+    pub fn last_combination(&self) -> u64 {
+        self.last_combination
     }
 }
 

@@ -30,7 +30,7 @@ impl Ready {
     }
 
     /// All that are ready, in the order of their ids within each of the two kinds.
-    pub fn threads(&self) -> impl Iterator<Item = ThreadId> {
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + Clone {
         self.others.iter().chain(self.reads.iter())
     }
 

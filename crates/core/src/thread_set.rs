@@ -83,7 +83,7 @@ impl ThreadSet {
     }
 
     /// The threads in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = ThreadId> + Clone + '_ {
         std::iter::successors(self.first(), |&thread| self.after(thread))
     }
 

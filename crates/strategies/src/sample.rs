@@ -17,9 +17,14 @@
 //!
 //! Run `n` of a seed has a seed of its own, made from both.
 
+mod digest;
 mod draw;
+mod greybox;
 pub mod names;
+mod pct;
+mod pos;
 mod walk;
+mod weights;
 
 use unpick_core::coverage::Coverage;
 use unpick_core::event::{Event, EventId};
@@ -39,7 +44,7 @@ const MOST_READS: usize = 512;
 
 /// Effort of the memory model, in events looked at, after which a graph lets go of older ones. Where many
 /// accesses are SeqCst, the search for cycles is over all of the graph.
-const EFFORT: u64 = 2_000_000;
+const EFFORT: u64 = 400_000;
 
 /// Which thread moves next, and what is learned from it.
 pub(crate) trait Policy {
