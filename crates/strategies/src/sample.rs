@@ -51,6 +51,10 @@ pub(crate) trait Policy {
     /// Whether the policy wants to choose sources of reads.
     const CHOOSES: bool = false;
 
+    /// Whether threads run ahead, so that reads must be able to see older writes even where executions are
+    /// interleavings: those that the policy leaves out come about in this way.
+    const RUNS_AHEAD: bool = false;
+
     /// The name by which users choose it.
     fn name(&self) -> &'static str;
 
@@ -233,7 +237,7 @@ impl<P: Policy> Strategy for Sampler<P> {
         self.bound(graph, model);
         let read = graph.add(thread, Event::from_op(op));
         let newest = graph.newest(op.addr);
-        let fixed = op.rmw.may_wait() || model.interleaves();
+        let fixed = op.rmw.may_wait() || (!P::RUNS_AHEAD && model.interleaves());
         if fixed || (!P::CHOOSES && self.draw.coin()) {
             graph.read_from(read, newest, false);
         } else {
@@ -255,7 +259,7 @@ impl<P: Policy> Strategy for Sampler<P> {
         self.bound(graph, model);
         let write = graph.add(thread, Event::from_op(op));
         let last = graph.writes(op.addr).len();
-        let fixed = op.rmw == Rmw::Lock || model.interleaves();
+        let fixed = op.rmw == Rmw::Lock || (!P::RUNS_AHEAD && model.interleaves());
         if fixed || last == 0 || self.draw.coin() {
             graph.insert_write(op.addr, last, write);
         } else {

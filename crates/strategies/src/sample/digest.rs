@@ -300,6 +300,7 @@ impl Digest {
 
 impl Policy for Digest {
     const CHOOSES: bool = true;
+    const RUNS_AHEAD: bool = true;
 
     fn name(&self) -> &'static str {
         "digest"

@@ -3,7 +3,8 @@
 //! Threads have random priorities, and the ready one with the highest moves. At `d - 1` steps, drawn
 //! from all steps of a run, the thread that has just moved falls below all others. A bug that needs `d`
 //! accesses in a certain order is found with probability at least `1 / (n * k^(d - 1))` per run, where
-//! `n` is the number of threads and `k` that of steps. Plain `pct` draws another `d` for each run.
+//! `n` is the number of threads and `k` that of steps. Plain `pct` draws another `d` for each run, and
+//! whether a thread falls after its step or before it: only then can one fall that has not moved yet.
 //! From Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic
 //! guarantees of finding bugs" (ASPLOS 2010).
 //!
@@ -18,8 +19,8 @@ use unpick_core::strategy::Ready;
 use super::Policy;
 use super::draw::Draw;
 
-/// Depths that plain `pct` draws from.
-const DEPTHS: u64 = 4;
+/// Depths that plain `pct` draws are below this.
+const MOST_DEPTH: u64 = 32;
 
 /// Runs over which the longest is sought.
 const RUNS_PER_ESTIMATE: u64 = 1024;
@@ -40,7 +41,10 @@ pub(crate) struct Pct {
     /// The most steps of a run lately, and before that.
     longest: [u64; 2],
     run: u64,
+    /// The depth of this run.
     current: u64,
+    /// Whether priorities change before the step, not after it.
+    before: bool,
 }
 
 /// Priorities that are drawn are above this, those after changes below.
@@ -61,30 +65,13 @@ impl Pct {
             longest: [0; 2],
             run: 0,
             current: 1,
+            before: false,
         }
     }
 
-    fn expected(&self) -> u64 {
-        self.longest[0].max(self.longest[1]).max(1)
-    }
-}
-
-impl Policy for Pct {
-    fn name(&self) -> &'static str {
-        "pct"
-    }
-
-    fn begin(&mut self, _: &Coverage, draw: &mut Draw) {
-        self.current = self.depth.map_or_else(|| 1 + draw.below(DEPTHS), u64::from);
-        self.priorities.clear();
-        self.changes.clear();
-        self.step = 0;
-        self.turn = CHANGED;
-        let expected = self.expected();
-        self.changes.extend((1..self.current).map(|_| 1 + draw.below(expected)));
-    }
-
-    fn pick(&mut self, _: &Graph, ready: &Ready, draw: &mut Draw) -> ThreadId {
+    /// The ready thread with the highest priority.
+    #[inline(always)]
+    fn highest(&mut self, ready: &Ready, draw: &mut Draw) -> ThreadId {
         let mut best = (0, ThreadId::MAIN);
         for thread in ready.others.iter().chain(ready.reads.iter()) {
             if thread.index() >= self.priorities.len() {
@@ -98,11 +85,48 @@ impl Policy for Pct {
                 best = (*priority, thread);
             }
         }
-        let thread = best.1;
+        best.1
+    }
+
+    fn expected(&self) -> u64 {
+        self.longest[0].max(self.longest[1]).max(1)
+    }
+}
+
+/// A depth: each is drawn 2/3 as often as the one before.
+fn any_depth(draw: &mut Draw) -> u64 {
+    let mut depth = 1;
+    while depth < MOST_DEPTH && draw.below(3) != 0 {
+        depth += 1;
+    }
+    depth
+}
+
+impl Policy for Pct {
+    fn name(&self) -> &'static str {
+        "pct"
+    }
+
+    fn begin(&mut self, _: &Coverage, draw: &mut Draw) {
+        self.current = self.depth.map_or_else(|| any_depth(draw), u64::from);
+        self.before = self.depth.is_none() && draw.coin();
+        self.priorities.clear();
+        self.changes.clear();
+        self.step = 0;
+        self.turn = CHANGED;
+        let expected = self.expected();
+        self.changes.extend((1..self.current).map(|_| 1 + draw.below(expected)));
+    }
+
+    fn pick(&mut self, _: &Graph, ready: &Ready, draw: &mut Draw) -> ThreadId {
+        let mut thread = self.highest(ready, draw);
         self.step += 1;
-        for (index, &change) in self.changes.iter().enumerate() {
-            if change == self.step {
+        for index in 0..self.changes.len() {
+            if self.changes[index] == self.step {
                 self.priorities[thread.index()] = CHANGED + self.current - index as u64;
+                if self.before {
+                    thread = self.highest(ready, draw);
+                }
             }
         }
         if self.step > self.expected() + TURN && self.step.is_multiple_of(TURN) {

@@ -27,9 +27,11 @@ const RUNS_PER_SET: u64 = 16;
 struct Load {
     /// Steps that count in this run.
     steps: u64,
-    /// Steps that counted in all runs, and in how many runs the thread was there.
+    /// Steps that counted in all runs in which the thread came to its end, and how many those were.
     all: u64,
     runs: u64,
+    /// The most steps that counted in any run.
+    most: u64,
     /// What it has left in this run, threads that it is to spawn included.
     left: i64,
     there: bool,
@@ -38,7 +40,7 @@ struct Load {
 
 impl Load {
     fn expected(&self) -> i64 {
-        if self.runs == 0 { 0 } else { ((self.all + self.runs / 2) / self.runs) as i64 }
+        if self.runs == 0 { self.most as i64 } else { ((self.all + self.runs / 2) / self.runs) as i64 }
     }
 }
 
@@ -101,10 +103,13 @@ impl Loads {
         load.left -= 1;
     }
 
-    fn end(&mut self) {
-        for load in self.loads.iter_mut().filter(|load| load.there) {
-            load.all += load.steps;
-            load.runs += 1;
+    fn end(&mut self, graph: &Graph) {
+        for (t, load) in self.loads.iter_mut().enumerate().filter(|(_, load)| load.there) {
+            load.most = load.most.max(load.steps);
+            if graph.is_finished(ThreadId(t as u32)) {
+                load.all += load.steps;
+                load.runs += 1;
+            }
         }
     }
 
@@ -151,8 +156,8 @@ impl Policy for Urw {
         thread
     }
 
-    fn end(&mut self, _: &Graph, _: &Coverage, _: bool, _: u64) {
-        self.loads.end();
+    fn end(&mut self, graph: &Graph, _: &Coverage, _: bool, _: u64) {
+        self.loads.end(graph);
     }
 }
 
@@ -250,7 +255,7 @@ impl Policy for Surw {
         if self.run.is_multiple_of(RUNS_PER_SET) {
             self.select(graph, self.run / RUNS_PER_SET);
         } else {
-            self.loads.end();
+            self.loads.end(graph);
         }
         self.run += 1;
     }
