@@ -410,7 +410,8 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
     }
     let statistics = Statistics::new(&explored.stats, explored.cpu);
     let strategy = explored.execution.strategy();
-    let summary = Summary::new(statistics, model.name(), strategy.name(), assumptions);
+    let name = if config.strategy.starts_with(strategy.name()) { &config.strategy } else { strategy.name() };
+    let summary = Summary::new(statistics, model.name(), name, assumptions);
     if strategy.samples() { summary.sampled(config.seed, strategy.coverage()) } else { summary }
 }
 
