@@ -120,3 +120,35 @@ const MOST_COMBINATIONS: usize = 1 << 18;
 pub fn site_of(graph: &Graph, write: EventId) -> Site {
     if write.is_init() { INITIAL } else { graph.event(write).site }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Event;
+    use crate::graph::Synchronisation;
+    use crate::op::{Mode, Op, ThreadId};
+
+    #[test]
+    fn pairs_and_sets_of_pairs_are_counted_once() {
+        let mut coverage = Coverage::default();
+        let mut run = |stale: bool| {
+            let mut graph = Graph::new(Synchronisation::AsWritten);
+            let addr = graph.add_location(0);
+            let store = Op::store(addr, Mode::Relaxed, 1, Site(1));
+            let write = graph.add(ThreadId::MAIN, Event::from_op(&store));
+            graph.insert_write(addr, 0, write);
+            for _ in 0..3 {
+                let read = graph.add(ThreadId::MAIN, Event::from_op(&Op::load(addr, Mode::Relaxed, Site(2))));
+                graph.read_from(read, if stale { EventId::INIT } else { write }, false);
+            }
+            coverage.feed(&graph);
+            let (new, seen) = coverage.end();
+            (new, seen, coverage.pairs(), coverage.last_new())
+        };
+        assert_eq!(run(true), (true, 1, 1, 1));
+        assert_eq!(run(true), (false, 2, 1, 1));
+        assert_eq!(run(false), (true, 1, 2, 3));
+        assert_eq!(run(true), (false, 3, 2, 3));
+        assert_eq!(coverage.known(), [(INITIAL, Site(2)), (Site(1), Site(2))]);
+    }
+}

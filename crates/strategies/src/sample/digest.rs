@@ -383,3 +383,100 @@ impl Policy for Digest {
 
 /// The name of the state after the last read of a thread.
 const END: u64 = 0x656e_6400;
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::graph::Synchronisation;
+    use unpick_core::op::{Addr, Mode, Site};
+
+    use super::*;
+
+    /// A graph of two threads: one writes, the other reads a number of times, all but the last something stale.
+    fn spinning(writer: u32, reader: u32, addr: Addr, rounds: usize) -> Graph {
+        let mut graph = Graph::new(Synchronisation::AsWritten);
+        for _ in 0..=addr.0 {
+            graph.add_location(0);
+        }
+        for thread in [1u64, 2] {
+            let spawn = Event { value: thread, ..Event::from_op(&Op::spawn(Site(1))) };
+            graph.add(ThreadId::MAIN, spawn);
+        }
+        let write = graph.add(ThreadId(writer), Event::from_op(&Op::store(addr, Mode::Release, 1, Site(2))));
+        graph.insert_write(addr, 0, write);
+        for round in 0..rounds {
+            let read = graph.add(ThreadId(reader), Event::from_op(&Op::load(addr, Mode::Acquire, Site(3))));
+            let last = round + 1 == rounds;
+            graph.read_from(read, if last { write } else { EventId::INIT }, false);
+        }
+        graph
+    }
+
+    fn state(graph: &Graph, thread: u32) -> u64 {
+        Components::default().state(graph, ThreadId(thread), graph.thread_len(ThreadId(thread)))
+    }
+
+    #[test]
+    fn threads_and_locations_do_not_count() {
+        let one = spinning(1, 2, Addr(0), 3);
+        let other = spinning(2, 1, Addr(4), 3);
+        assert_eq!(state(&one, 2), state(&other, 1));
+        assert_eq!(state(&one, 1), state(&other, 2));
+        assert_ne!(state(&one, 1), state(&one, 2));
+    }
+
+    #[test]
+    fn rounds_of_a_loop_do_not_count() {
+        let states = [3, 4, 30].map(|rounds| state(&spinning(1, 2, Addr(0), rounds), 2));
+        assert_eq!([states[0]; 3], states);
+        assert_ne!(states[0], state(&spinning(1, 2, Addr(0), 1), 2));
+    }
+
+    /// Store buffering in which both reads miss the other's write: all four events are mutually cyclic.
+    #[test]
+    fn what_no_interleaving_explains_is_one_component() {
+        let mut graph = Graph::new(Synchronisation::AsWritten);
+        let (x, y) = (graph.add_location(0), graph.add_location(0));
+        for thread in [1u64, 2] {
+            graph.add(ThreadId::MAIN, Event { value: thread, ..Event::from_op(&Op::spawn(Site(1))) });
+        }
+        for (thread, to, from) in [(1, x, y), (2, y, x)] {
+            let write = graph.add(ThreadId(thread), Event::from_op(&Op::store(to, Mode::Relaxed, 1, Site(2))));
+            graph.insert_write(to, 0, write);
+            let read = graph.add(ThreadId(thread), Event::from_op(&Op::load(from, Mode::Relaxed, Site(3))));
+            graph.read_from(read, EventId::INIT, false);
+        }
+        let mut components = Components::default();
+        components.update(&graph, graph.len());
+        let of = |thread: u32, index: usize| {
+            components.of[graph.event(EventId::new(ThreadId(thread), index)).stamp as usize]
+        };
+        assert_eq!([of(1, 0); 4], [of(1, 0), of(1, 1), of(2, 0), of(2, 1)]);
+        assert_ne!(of(0, 0), of(1, 0));
+    }
+
+    #[test]
+    fn weights_come_from_what_was_never_taken() {
+        let mut learned = Learned::default();
+        let state = learned.node(1, false).unwrap();
+        let read = learned.after(state, 2, false).unwrap();
+        let taken = learned.after(read, 3, true).unwrap();
+        let next = learned.node(4, false).unwrap();
+        learned.link(taken, next);
+        let deep = learned.after(next, 5, false).unwrap();
+        let leaf = learned.after(deep, 6, true).unwrap();
+        let path = [leaf, deep, next, taken, read, state];
+        path.iter().for_each(|&node| {
+            learned.weigh(node);
+        });
+        for (depth, &node) in path.iter().enumerate() {
+            let weight = learned.nodes[node as usize].weight;
+            assert!((weight - DECAY.powi(depth as i32)).abs() < 1e-9, "{depth}: {weight}");
+        }
+        let end = learned.node(7, false).unwrap();
+        learned.link(leaf, end);
+        path.iter().for_each(|&node| {
+            learned.weigh(node);
+        });
+        assert!(path.iter().all(|&node| learned.nodes[node as usize].weight == 0.0));
+    }
+}

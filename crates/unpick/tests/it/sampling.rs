@@ -89,7 +89,7 @@ fn with_ttas_lock() {
         let shared = Arc::clone(&shared);
         thread::spawn(move || work(&shared))
     });
-    handles.map(|handle| handle.join().unwrap());
+    handles.into_iter().for_each(|handle| handle.join().unwrap());
     assert_eq!(shared.1.load(Ordering::Relaxed), 4);
 }
 
@@ -111,7 +111,7 @@ fn with_ticket_lock() {
         let shared = Arc::clone(&shared);
         thread::spawn(move || work(&shared))
     });
-    handles.map(|handle| handle.join().unwrap());
+    handles.into_iter().for_each(|handle| handle.join().unwrap());
     assert_eq!(shared.2.load(Ordering::Relaxed), 3);
 }
 
