@@ -245,9 +245,12 @@ mod tests {
     fn what_is_not_understood_is_an_error() {
         for (name, value) in [
             ("UNPICK_TIME", "soon"),
-            ("UNPICK_STRATEGY", "how to search: optimal, random, urw, surw, pct, pct:3, pos, greybox, digest"),
-    ("UNPICK_SEED", "where the random numbers of a strategy start"),
-    ("UNPICK_MAX_EVENTS", "-1"),
+            (
+                "UNPICK_STRATEGY",
+                "how to search: optimal, random, urw, surw, pct, pct:3, pos, greybox, digest",
+            ),
+            ("UNPICK_SEED", "where the random numbers of a strategy start"),
+            ("UNPICK_MAX_EVENTS", "-1"),
             ("UNPICK_SPURIOUS", "maybe"),
             ("UNPICK_INCONCLUSIVE", "shrug"),
             ("UNPICK_KEEP_GOING", "on"),

@@ -109,7 +109,9 @@ pub fn strategy(config: &Config) -> Result<Box<dyn Strategy>, Error> {
     })?;
     let parameter = match (parameter, entry.parameter) {
         (None, _) => None,
-        (Some(text), None) => return Err(wrong(format!("`{name}` takes no parameter, but `{text}` was given"))),
+        (Some(text), None) => {
+            return Err(wrong(format!("`{name}` takes no parameter, but `{text}` was given")));
+        }
         (Some(text), Some(what)) => {
             let number = text.parse().ok().filter(|&number: &u32| number > 0);
             Some(number.ok_or_else(|| wrong(format!("`{text}` is no {what} for `{name}`")))?)

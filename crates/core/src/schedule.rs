@@ -134,7 +134,9 @@ impl Schedule {
 pub(crate) fn steps(graph: &Graph, order: &[EventId], taken: &mut [Vec<EventId>]) -> Vec<Step> {
     let mut places = vec![0; graph.len()];
     for addr in (0..graph.location_count()).map(|index| Addr(index as u32)) {
-        for (index, &write) in graph.writes(addr).iter().enumerate().filter(|(_, write)| !graph.is_past(**write)) {
+        for (index, &write) in
+            graph.writes(addr).iter().enumerate().filter(|(_, write)| !graph.is_past(**write))
+        {
             places[graph.event(write).stamp as usize] = index + 1;
         }
     }
@@ -156,7 +158,12 @@ pub(crate) fn steps(graph: &Graph, order: &[EventId], taken: &mut [Vec<EventId>]
 }
 
 /// What an access did, given the writes of its location so far in coherence order; adds it to them.
-fn choice_of(graph: &Graph, id: EventId, taken: &mut Vec<EventId>, place: impl Fn(EventId) -> usize) -> Choice {
+fn choice_of(
+    graph: &Graph,
+    id: EventId,
+    taken: &mut Vec<EventId>,
+    place: impl Fn(EventId) -> usize,
+) -> Choice {
     let event = graph.event(id);
     let mut choice = Choice::Default;
     let after = |taken: &[EventId], place_of: usize| {

@@ -42,7 +42,11 @@ impl Ready {
 
     #[inline(always)]
     pub(crate) fn insert(&mut self, thread: ThreadId, reads: bool) {
-        if reads { self.reads.insert(thread) } else { self.others.insert(thread) }
+        if reads {
+            self.reads.insert(thread)
+        } else {
+            self.others.insert(thread)
+        }
         match &self.ops[thread.index()] {
             None => self.unknown.insert(thread),
             Some(op) if op.rmw.may_wait() || op.kind == Kind::Join => self.doubtful.insert(thread),

@@ -538,6 +538,7 @@ impl Session {
         if !self.execution.samples()
             && graph.thread_len(thread) >= most
             && spin::rounds(graph, thread, op, most, usize::MAX) >= most
+            && !self.execution.goes_on(thread)
         {
             if !self.cut_loops.contains(&op.site) {
                 self.cut_loops.push(op.site);

@@ -121,6 +121,9 @@ impl Visits {
 /// executions may be long, and a loop that is not recognised just goes on.
 const NEAR: usize = 128;
 
+/// How far back they are looked at in other executions; these may be long as well when they are replayed.
+const FAR: usize = 4096;
+
 /// What is known about the loops of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Spins {
@@ -172,7 +175,7 @@ impl Spins {
         if thread.index() >= self.visits.len() {
             self.visits.resize_with(thread.index() + 1, Visits::default);
         }
-        let most = if self.near { NEAR } else { usize::MAX };
+        let most = if self.near { NEAR } else { FAR };
         let first = self.visits[thread.index()].add(graph, thread, state, self.gives_up, most)?;
         (self.refuted.is_empty() || !self.refuted.contains(&(state.site, state.hash()))).then_some(first)
     }
@@ -195,7 +198,7 @@ impl Spins {
     /// Whether the thread has been here before, at the same location, without having changed
     /// anything since. Then the place becomes suspect.
     pub(crate) fn recurs(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
-        let most = if self.near { NEAR } else { usize::MAX };
+        let most = if self.near { NEAR } else { FAR };
         let recurs = rounds(graph, thread, op, 1, most) > 0;
         if recurs {
             self.suspects.push(op.site);

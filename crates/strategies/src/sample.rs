@@ -65,7 +65,13 @@ pub(crate) trait Policy {
     fn pick(&mut self, graph: &Graph, ready: &Ready, draw: &mut Draw) -> ThreadId;
 
     /// Which of these writes the read is to see, by its index; `None`: any. The newest is the last.
-    fn choose(&mut self, _graph: &Graph, _read: EventId, _sources: &[EventId], _draw: &mut Draw) -> Option<usize> {
+    fn choose(
+        &mut self,
+        _graph: &Graph,
+        _read: EventId,
+        _sources: &[EventId],
+        _draw: &mut Draw,
+    ) -> Option<usize> {
         None
     }
 
@@ -163,10 +169,7 @@ impl<P: Policy> Sampler<P> {
             let source = self.sources[chosen];
             graph.read_from(read, source, false);
             // The newest is always consistent.
-            if chosen == last
-                || last == 0
-                || model.consistent(graph, &[read])
-            {
+            if chosen == last || last == 0 || model.consistent(graph, &[read]) {
                 return;
             }
             self.sources.remove(chosen);
@@ -197,7 +200,9 @@ fn floor(graph: &Graph, id: EventId) -> usize {
         if count == MOST_READS {
             return writes.len();
         }
-        if knows(read) && let Some(place) = writes[floor..].iter().rposition(|&write| write == event.rf) {
+        if knows(read)
+            && let Some(place) = writes[floor..].iter().rposition(|&write| write == event.rf)
+        {
             floor += place + 1;
         }
     }
@@ -243,7 +248,8 @@ impl<P: Policy> Strategy for Sampler<P> {
         } else {
             self.draw_source(graph, model, read);
         }
-        if self.spurious && op.rmw == Rmw::WeakCas && graph.event(read).is_update() && self.draw.below(4) == 0 {
+        if self.spurious && op.rmw == Rmw::WeakCas && graph.event(read).is_update() && self.draw.below(4) == 0
+        {
             let source = graph.event(read).rf;
             graph.read_from(read, source, true);
             if !model.consistent(graph, &[read]) {

@@ -281,7 +281,11 @@ fn observed(program: &Program, graph: &Graph, outcome: &Outcome, machines: &[Mac
         false => program.initial(place as u16),
     };
     let memory = (0..program.locations.len()).map(last).collect();
-    Observed { ending, registers: machines.iter().map(|machine| machine.registers().to_vec()).collect(), memory }
+    Observed {
+        ending,
+        registers: machines.iter().map(|machine| machine.registers().to_vec()).collect(),
+        memory,
+    }
 }
 
 /// The execution that a schedule leads to, or `None` if it cannot be followed to its end.

@@ -14,7 +14,12 @@ const ROUNDS: u64 = 12_000;
 type Thread = fn(&mut [Value; 4], u64) -> Op;
 
 /// Runs threads until each has taken so many ops. Answers are in their registers, newest first, and shown to `law`.
-fn run(strategy: Box<dyn Strategy>, model: &str, threads: &[Thread], mut law: impl FnMut(usize, &[Value; 4])) -> Execution {
+fn run(
+    strategy: Box<dyn Strategy>,
+    model: &str,
+    threads: &[Thread],
+    mut law: impl FnMut(usize, &[Value; 4]),
+) -> Execution {
     let model = unpick_models::by_name(model).expect("a known memory model");
     let mut execution = Execution::new(model, strategy, usize::MAX);
     execution.begin();
@@ -123,12 +128,18 @@ fn messages_arrive_whole_across_lines() {
 fn fences_hold_across_lines() {
     for model in ["cpp20", "rc11"] {
         let mut rounds = 0;
-        let execution = run(names::random(settings(1)), model, &[fencing_writer, fencing_reader], |thread, seen| {
-            if thread == 1 {
-                rounds += 1;
-                assert!(rounds % 3 != 0 || seen[0] >= seen[2], "message {} of round {}", seen[0], seen[2]);
-            }
-        });
+        let execution =
+            run(names::random(settings(1)), model, &[fencing_writer, fencing_reader], |thread, seen| {
+                if thread == 1 {
+                    rounds += 1;
+                    assert!(
+                        rounds % 3 != 0 || seen[0] >= seen[2],
+                        "message {} of round {}",
+                        seen[0],
+                        seen[2]
+                    );
+                }
+            });
         assert!(execution.graph().is_compacted());
     }
 }
@@ -149,7 +160,9 @@ fn long_executions_replay_to_themselves() {
     for seed in 0..2 {
         let mut answers = Vec::new();
         let threads: [Thread; 3] = [writer, reader, counter];
-        let execution = run(names::pos(settings(seed)), "cpp20", &threads, |thread, seen| answers.push((thread, seen[0])));
+        let execution = run(names::pos(settings(seed)), "cpp20", &threads, |thread, seen| {
+            answers.push((thread, seen[0]))
+        });
         let schedule = Schedule::of_compacted(execution.graph(), 0);
         assert_eq!(schedule.to_string().parse(), Ok(schedule.clone()));
         let mut again = Vec::new();

@@ -95,7 +95,8 @@ fn orders(program: &Program, name: &str, runs: u64) -> BTreeMap<Vec<u32>, u64> {
     let mut number = 0;
     sample(program, "sc", sampler(name, 2), WARM + runs, |graph, _, _| {
         number += 1;
-        let accesses = graph.order().iter().filter(|&&id| graph.event(id).is_read() || graph.event(id).is_write());
+        let accesses =
+            graph.order().iter().filter(|&&id| graph.event(id).is_read() || graph.event(id).is_write());
         let order: Vec<u32> = accesses.map(|id| id.thread.0).collect();
         *counts.entry(order).or_insert(0) += u64::from(number > WARM);
     });
@@ -144,7 +145,8 @@ fn the_selective_walk_draws_orders_at_a_location_alike() {
 fn tests(most: u64) -> Vec<litmus::Litmus> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
     let all = litmus::load(&folder).expect("the litmus folder can be read").into_iter().map(|(_, test)| test);
-    all.filter(|test| test.by_oracle && test.expect.values().all(|e| e.complete + e.blocked <= most)).collect()
+    all.filter(|test| test.by_oracle && test.expect.values().all(|e| e.complete + e.blocked <= most))
+        .collect()
 }
 
 #[test]
@@ -173,7 +175,8 @@ fn allowed_outcomes_are_reached_and_forbidden_ones_never() {
 
 #[test]
 fn the_same_seed_gives_the_same_runs() {
-    let program = program("a=Rrlx x; Wrel y 1; b=Rsc z || c=Racq y; Wrlx x 1; Wsc z 2 || FADDar x 1; d=Rrlx y");
+    let program =
+        program("a=Rrlx x; Wrel y 1; b=Rsc z || c=Racq y; Wrlx x 1; Wsc z 2 || FADDar x 1; d=Rrlx y");
     for name in NAMES {
         let trace = |seed| {
             let mut trace = Vec::new();

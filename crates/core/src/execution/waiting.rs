@@ -79,13 +79,18 @@ impl Execution {
     /// looks ahead.
     pub fn spin(&mut self, point: Point, op: Option<&Op>, from: u32) -> bool {
         let thread = point.thread;
-        let repeats = !self.is_fresh(thread) || self.strategy.goes_on(&self.graph, thread);
+        let repeats = !self.is_fresh(thread) || self.goes_on(thread);
         if repeats || (self.looks_ahead && !self.is_up_to_date(thread, from)) {
             return false;
         }
         self.ready.set_op(thread, op);
         self.block(thread, Waiter { point, wait: Wait::Spin { from } });
         true
+    }
+
+    /// Whether the thread goes on in the execution that is followed, whatever its loop does.
+    pub fn goes_on(&self, thread: ThreadId) -> bool {
+        self.strategy.goes_on(&self.graph, thread)
     }
 
     /// Whether threads whose loops wait go on when what they wait for changes.

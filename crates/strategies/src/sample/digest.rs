@@ -138,7 +138,7 @@ impl Components {
         let event = graph.event(id);
         let stamp = event.stamp as usize;
         let seen = if event.is_write() { id } else { event.rf };
-        if !(event.is_read() || event.is_write()) {
+        if graph.is_past(id) || !(event.is_read() || event.is_write()) {
             return;
         }
         let after = graph.writes(event.addr).get(graph.position(event.addr, seen)).copied();
@@ -167,7 +167,9 @@ impl Components {
                     continue;
                 }
                 let stamp = graph.event(before).stamp as usize;
-                if (start..=end).contains(&stamp) && !std::mem::replace(&mut self.reached[stamp - start], true) {
+                if (start..=end).contains(&stamp)
+                    && !std::mem::replace(&mut self.reached[stamp - start], true)
+                {
                     self.stack.push(before);
                 }
             }
@@ -200,7 +202,10 @@ impl Components {
                 digests.extend(moved);
                 digests.sort_unstable();
                 digests.dedup();
-                self.of.iter_mut().filter(|component| **component == old).for_each(|component| *component = target);
+                self.of
+                    .iter_mut()
+                    .filter(|component| **component == old)
+                    .for_each(|component| *component = target);
             }
         }
     }
@@ -259,6 +264,9 @@ fn places(graph: &Graph, events: &[EventId]) -> u64 {
 /// An event without threads, locations and numbers: its place, and those of its neighbours.
 pub(super) fn digest(graph: &Graph, id: EventId) -> u64 {
     let event = graph.event(id);
+    if graph.is_past(id) {
+        return mix(event.site.0);
+    }
     let stays = |before: &EventId| !graph.is_past(*before);
     let mut hb: Vec<EventId> = before_by_hb(graph, id).filter(stays).into_iter().collect();
     let mut coherent = Vec::new();
@@ -337,7 +345,13 @@ impl Policy for Digest {
         thread
     }
 
-    fn choose(&mut self, graph: &Graph, read: EventId, sources: &[EventId], draw: &mut Draw) -> Option<usize> {
+    fn choose(
+        &mut self,
+        graph: &Graph,
+        read: EventId,
+        sources: &[EventId],
+        draw: &mut Draw,
+    ) -> Option<usize> {
         // The read is in the graph already, but sees nothing yet.
         let event = graph.event(read);
         let state = self.components.state(graph, read.thread, read.index as usize);
@@ -350,7 +364,7 @@ impl Policy for Digest {
         self.weights.clear();
         let mut nodes = Vec::with_capacity(sources.len());
         for &source in sources {
-            let write = if graph.is_past(source) { site_of(graph, source).0 } else { digest(graph, source) };
+            let write = if source.is_init() { 0 } else { digest(graph, source) };
             let node = self.learned.after(read_node, pair(name, write), true)?;
             nodes.push(node);
             self.weights.push(self.learned.nodes[node as usize].weight + LEAST);
@@ -440,7 +454,8 @@ mod tests {
             graph.add(ThreadId::MAIN, Event { value: thread, ..Event::from_op(&Op::spawn(Site(1))) });
         }
         for (thread, to, from) in [(1, x, y), (2, y, x)] {
-            let write = graph.add(ThreadId(thread), Event::from_op(&Op::store(to, Mode::Relaxed, 1, Site(2))));
+            let write =
+                graph.add(ThreadId(thread), Event::from_op(&Op::store(to, Mode::Relaxed, 1, Site(2))));
             graph.insert_write(to, 0, write);
             let read = graph.add(ThreadId(thread), Event::from_op(&Op::load(from, Mode::Relaxed, Site(3))));
             graph.read_from(read, EventId::INIT, false);

@@ -105,22 +105,27 @@ impl Greybox {
     fn urgency(&self, graph: &Graph, ready: &Ready, thread: ThreadId, op: &Op) -> u8 {
         let mut urgency = 1;
         let reads = |op: &Op, wish: &Wish| op.kind == Kind::Read && op.site == wish.read;
-        let writes = |op: &Op, wish: &Wish| {
-            (op.kind == Kind::Write || op.rmw != Rmw::None) && op.site == wish.write
-        };
+        let writes =
+            |op: &Op, wish: &Wish| (op.kind == Kind::Write || op.rmw != Rmw::None) && op.site == wish.write;
         let mut others = ready.threads().filter(|&other| other != thread).filter_map(|other| ready.op(other));
         for wish in &self.wishes {
             if reads(op, wish) {
                 let there = site_of(graph, graph.newest(op.addr)) == wish.write;
-                if wish.met && !there && others.clone().any(|other| other.addr == op.addr && writes(other, wish)) {
+                if wish.met
+                    && !there
+                    && others.clone().any(|other| other.addr == op.addr && writes(other, wish))
+                {
                     return 0;
                 }
-                if !wish.met && there && others.clone().any(|other| other.addr == op.addr && other.kind != Kind::Choice)
+                if !wish.met
+                    && there
+                    && others.clone().any(|other| other.addr == op.addr && other.kind != Kind::Choice)
                 {
                     return 0;
                 }
             }
-            if wish.met && writes(op, wish) && others.any(|other| other.addr == op.addr && reads(other, wish)) {
+            if wish.met && writes(op, wish) && others.any(|other| other.addr == op.addr && reads(other, wish))
+            {
                 urgency = 2;
             }
         }
@@ -159,7 +164,13 @@ impl Policy for Greybox {
         best.2
     }
 
-    fn choose(&mut self, graph: &Graph, read: EventId, sources: &[EventId], draw: &mut Draw) -> Option<usize> {
+    fn choose(
+        &mut self,
+        graph: &Graph,
+        read: EventId,
+        sources: &[EventId],
+        draw: &mut Draw,
+    ) -> Option<usize> {
         let event = graph.event(read);
         let wishes = self.wishes.iter().filter(|wish| wish.read == event.site);
         self.fitting.clear();

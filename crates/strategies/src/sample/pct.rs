@@ -8,10 +8,11 @@
 //! From Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic
 //! guarantees of finding bugs" (ASPLOS 2010).
 //!
-//! `k` is the most that runs had lately. A run that is longer than any so far lets its threads take turns, so
-//! that loops which wait for others come to an end.
+//! `k` is the most that runs had lately. A thread that has only read for long falls below all others, so that
+//! loops which wait for others come to an end.
 
 use unpick_core::coverage::Coverage;
+use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::ThreadId;
 use unpick_core::strategy::Ready;
@@ -25,8 +26,8 @@ const MOST_DEPTH: u64 = 32;
 /// Runs over which the longest is sought.
 const RUNS_PER_ESTIMATE: u64 = 1024;
 
-/// Steps between two turns in a run that is longer than expected.
-const TURN: u64 = 64;
+/// Reads in a row, without a write, after which a thread lets others go first.
+const MOST_READS: u32 = 64;
 
 /// The policy.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Pct {
     priorities: Vec<u64>,
     changes: Vec<u64>,
     step: u64,
+    /// How often in a row each thread has only read.
+    reads: Vec<u32>,
     /// The next lowest priority for a thread that takes a turn.
     turn: u64,
     /// The most steps of a run lately, and before that.
@@ -61,6 +64,7 @@ impl Pct {
             priorities: Vec::new(),
             changes: Vec::new(),
             step: 0,
+            reads: Vec::new(),
             turn: CHANGED,
             longest: [0; 2],
             run: 0,
@@ -113,6 +117,7 @@ impl Policy for Pct {
         self.priorities.clear();
         self.changes.clear();
         self.step = 0;
+        self.reads.clear();
         self.turn = CHANGED;
         let expected = self.expected();
         self.changes.extend((1..self.current).map(|_| 1 + draw.below(expected)));
@@ -129,11 +134,25 @@ impl Policy for Pct {
                 }
             }
         }
-        if self.step > self.expected() + TURN && self.step.is_multiple_of(TURN) {
-            self.turn -= 1;
-            self.priorities[thread.index()] = self.turn;
-        }
         thread
+    }
+
+    #[inline(always)]
+    fn added(&mut self, graph: &Graph, id: EventId) {
+        let thread = id.thread.index();
+        if thread >= self.reads.len() {
+            self.reads.resize(thread + 1, 0);
+        }
+        if graph.event(id).is_write() {
+            self.reads[thread] = 0;
+            return;
+        }
+        self.reads[thread] += 1;
+        if self.reads[thread] >= MOST_READS {
+            self.reads[thread] = 0;
+            self.turn -= 1;
+            self.priorities[thread] = self.turn;
+        }
     }
 
     fn end(&mut self, _: &Graph, _: &Coverage, _: bool, _: u64) {

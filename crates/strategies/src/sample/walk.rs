@@ -32,7 +32,6 @@ impl Policy for Walk {
 pub(super) fn any(ready: &Ready, draw: &mut Draw) -> ThreadId {
     let (others, reads) = (ready.others.len(), ready.reads.len());
     let number = if others + reads == 1 { 0 } else { draw.index(others + reads) };
-    let thread =
-        if number < others { ready.others.nth(number) } else { ready.reads.nth(number - others) };
+    let thread = if number < others { ready.others.nth(number) } else { ready.reads.nth(number - others) };
     thread.expect("a thread is asked for when one is ready")
 }

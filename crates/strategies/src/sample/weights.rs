@@ -115,7 +115,12 @@ impl Loads {
 
     /// A thread of `among`, by weight.
     #[inline(always)]
-    fn draw(&mut self, graph: &Graph, among: impl Iterator<Item = ThreadId> + Clone, draw: &mut Draw) -> ThreadId {
+    fn draw(
+        &mut self,
+        graph: &Graph,
+        among: impl Iterator<Item = ThreadId> + Clone,
+        draw: &mut Draw,
+    ) -> ThreadId {
         let mut sum = 0;
         let mut only = None;
         for thread in among.clone() {
@@ -200,7 +205,8 @@ impl Surw {
         for &id in graph.order() {
             let (event, loads) = (graph.event(id), &mut self.loads.loads);
             if let Some(load) = loads.get_mut(id.thread.index()) {
-                load.all += u64::from((event.is_read() || event.is_write()) && self.sites.contains(&event.site));
+                load.all +=
+                    u64::from((event.is_read() || event.is_write()) && self.sites.contains(&event.site));
             }
         }
         self.loads.loads.iter_mut().for_each(|load| load.runs = 1);

@@ -84,7 +84,8 @@ impl<'a> Told<'a> {
             }
             Kind::Race { accesses, .. } => {
                 let told = accesses.iter().map(|access| self.told_access(access));
-                let lines = [String::from("two accesses are not ordered by happens-before, and one of them writes:")];
+                let lines =
+                    [String::from("two accesses are not ordered by happens-before, and one of them writes:")];
                 lines.into_iter().chain(told).collect()
             }
             _ => vec![format!("a {} shows in {thread}", self.violation.title())],
