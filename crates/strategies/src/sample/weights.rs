@@ -22,6 +22,10 @@ use super::walk;
 /// Runs for which a set of interesting accesses is kept.
 const RUNS_PER_SET: u64 = 16;
 
+/// Steps after which a thread that was to make the next interesting access is not waited for any longer: its
+/// loop may wait for one that is held up.
+const PATIENCE: u32 = 64;
+
 /// What is known and expected of one thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
@@ -175,6 +179,8 @@ pub(crate) struct Surw {
     intended: Option<ThreadId>,
     held: Vec<ThreadId>,
     free: Vec<ThreadId>,
+    /// Steps since a thread was chosen to make the next interesting access.
+    waited: u32,
     run: u64,
 }
 
@@ -230,8 +236,10 @@ impl Policy for Surw {
             self.loads.weight(graph, thread);
             return thread;
         }
+        self.waited += 1;
         loop {
-            if self.intended.is_none_or(|thread| !ready.contains(thread)) {
+            if self.waited > PATIENCE || self.intended.is_none_or(|thread| !ready.contains(thread)) {
+                self.waited = 0;
                 let threads = ready.others.iter().chain(ready.reads.iter());
                 self.intended = Some(self.loads.draw(graph, threads, draw));
                 self.held.clear();
