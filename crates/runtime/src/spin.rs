@@ -121,6 +121,9 @@ impl Visits {
 /// executions may be long, and a loop that is not recognised just goes on.
 const NEAR: usize = 128;
 
+/// Rounds after which a place becomes suspect there.
+const ROUNDS: usize = 8;
+
 /// How far back they are looked at in other executions; these may be long as well when they are replayed.
 const FAR: usize = 4096;
 
@@ -198,8 +201,9 @@ impl Spins {
     /// Whether the thread has been here before, at the same location, without having changed
     /// anything since. Then the place becomes suspect.
     pub(crate) fn recurs(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
-        let most = if self.near { NEAR } else { FAR };
-        let recurs = rounds(graph, thread, op, 1, most) > 0;
+        // To look at states is slow, and a loop of a sampled execution may go on for a while.
+        let (enough, most) = if self.near { (ROUNDS, NEAR) } else { (1, FAR) };
+        let recurs = rounds(graph, thread, op, enough, most) >= enough;
         if recurs {
             self.suspects.push(op.site);
             self.gives_up |= op.rmw == Rmw::GiveUp;
