@@ -31,7 +31,7 @@ pub enum Detached {
 pub struct Config {
     /// Name of the memory model.
     pub model: String,
-    /// Name of the strategy, with its parameter if it has one: `optimal`, `cb-dpor:2`, `pct:3`, ...
+    /// Name of the strategy, with its parameter if it has one: `auto`, `optimal`, `cb-dpor:2`, `pct:3`, ...
     pub strategy: String,
     /// Where the random numbers of strategies start.
     pub seed: u64,
@@ -71,7 +71,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             model: String::from("cpp20"),
-            strategy: String::from("optimal"),
+            strategy: String::from("auto"),
             seed: 0,
             preemption_bound: None,
             max_events: None,
@@ -95,7 +95,7 @@ impl Default for Config {
 /// The variables that [`Config::with_environment`] reads, and what they mean.
 pub const VARIABLES: [(&str, &str); 18] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
-    ("UNPICK_STRATEGY", "how to search: optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
+    ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
     ("UNPICK_PREEMPTIONS", "preemptions of one execution at most"),
     ("UNPICK_MAX_EVENTS", "events of one execution at most"),

@@ -6,14 +6,17 @@
 
 #![forbid(unsafe_code)]
 
+pub mod auto;
 pub mod config;
 pub mod coverage;
+pub mod effort;
 pub mod registry;
 pub mod strategies;
 pub mod verdict;
 
 pub use config::{Config, Detached, OnInconclusive};
 pub use coverage::Coverage;
+pub use effort::Effort;
 pub use unpick_core::error::Error;
 pub use unpick_core::strategy::Traces;
 pub use verdict::{Reason, Statistics, Summary, Verdict, Violated};

@@ -1,15 +1,19 @@
 //! Names and what they stand for.
 
+use std::time::Duration;
+
 use unpick_core::error::Error;
 use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
 use unpick_core::memory::MemoryModel;
+use unpick_core::plan::{Plan, Single};
 use unpick_core::schedule::Schedule;
 use unpick_core::strategy::Strategy;
 use unpick_strategies::replay::Replay;
 
+use crate::auto::{Auto, USUAL_TIME};
 use crate::config::Config;
-use crate::strategies;
+use crate::strategies::{self, AUTO};
 
 /// The memory model with a name.
 ///
@@ -24,7 +28,7 @@ pub fn model(name: &str) -> Result<Box<dyn MemoryModel>, Error> {
 }
 
 /// Events of one execution at most, for strategies that explore all executions.
-const MOST_EVENTS: usize = 10_000;
+pub(crate) const MOST_EVENTS: usize = 10_000;
 
 /// Events of one execution at most, for samplers.
 const MOST_SAMPLED_EVENTS: usize = 100_000_000;
@@ -38,6 +42,27 @@ pub fn execution(config: &Config) -> Result<Execution, Error> {
     let strategy = strategies::strategy(config)?;
     let usual = if strategy.samples() { MOST_SAMPLED_EVENTS } else { MOST_EVENTS };
     Ok(Execution::new(model(&config.model)?, strategy, config.max_events.unwrap_or(usual)))
+}
+
+/// The plan that the settings ask for.
+///
+/// # Errors
+///
+/// When a setting names something that does not exist.
+pub fn plan(config: &Config) -> Result<Box<dyn Plan>, Error> {
+    execution(config)?;
+    if config.strategy == AUTO && config.preemption_bound.is_none() {
+        return Ok(Box::new(Auto::new(config)));
+    }
+    let settings = config.clone();
+    let begin = move || execution(&settings).expect("the settings were good before");
+    Ok(Box::new(Single::new(begin)))
+}
+
+/// Time at most for a check with these settings.
+pub fn time(config: &Config) -> Option<Duration> {
+    let decides = config.strategy == AUTO && config.preemption_bound.is_none();
+    config.time_limit.or(decides.then_some(USUAL_TIME))
 }
 
 /// The number by which a schedule names a memory model.

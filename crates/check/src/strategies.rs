@@ -46,19 +46,22 @@ const DEPTH: Parameter = Parameter::Number {
     least: 1,
 };
 
+/// The name of the default, which is more than a strategy: see [`Auto`](crate::auto::Auto).
+pub const AUTO: &str = "auto";
+
 /// All strategies, the default first.
-pub const STRATEGIES: [Known; 17] = [
+pub const STRATEGIES: [Known; 18] = [
+    Known {
+        name: AUTO,
+        parameter: Parameter::None,
+        meaning: "every execution if the time allows; else those with few preemptions, and samples; the default",
+        make: optimal,
+    },
     Known {
         name: "optimal",
         parameter: Parameter::None,
-        meaning: "every execution of the memory model, each once; the default",
-        make: |config, _| {
-            let optimal = Optimal::new(config.spurious_failures);
-            Box::new(match config.preemption_bound {
-                Some(preemptions) => optimal.with_preemption_bound(preemptions),
-                None => optimal,
-            })
-        },
+        meaning: "every execution of the memory model, each once",
+        make: optimal,
     },
     Known {
         name: "source-dpor",
@@ -158,6 +161,14 @@ pub const STRATEGIES: [Known; 17] = [
     },
 ];
 
+fn optimal(config: &Config, _: Option<u32>) -> Box<dyn Strategy> {
+    let optimal = Optimal::new(config.spurious_failures);
+    Box::new(match config.preemption_bound {
+        Some(preemptions) => optimal.with_preemption_bound(preemptions),
+        None => optimal,
+    })
+}
+
 /// What samplers need of the settings.
 fn sampling(config: &Config) -> sample::Settings {
     sample::Settings { seed: config.seed, spurious: config.spurious_failures }
@@ -213,7 +224,8 @@ mod tests {
     #[test]
     fn every_strategy_is_made_by_its_name() {
         for known in STRATEGIES {
-            assert_eq!(named(known.name).map(|made| made.name()).ok(), Some(known.name));
+            let first = if known.name == AUTO { "optimal" } else { known.name };
+            assert_eq!(named(known.name).map(|made| made.name()).ok(), Some(first));
             let bounded = named(&format!("{}:2", known.name));
             match known.parameter {
                 Parameter::None => assert!(bounded.is_err(), "{}", known.name),

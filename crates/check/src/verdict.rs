@@ -8,6 +8,7 @@ use unpick_core::strategy::Traces;
 use unpick_core::trace::Finding;
 
 use crate::coverage::Coverage;
+use crate::effort::Effort;
 
 /// Counters of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl Statistics {
 }
 
 /// What a verdict rests on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
     /// Counters.
@@ -59,6 +60,8 @@ pub struct Summary {
     pub coverage: Option<Coverage>,
     /// What was counted, under its last bound, by a strategy that runs traces.
     pub traces: Option<Traces>,
+    /// How far the plan `auto` came, if it could not explore everything.
+    pub effort: Option<Effort>,
 }
 
 impl Summary {
@@ -74,12 +77,18 @@ impl Summary {
             assumptions,
             coverage: None,
             traces: None,
+            effort: None,
         }
     }
 
     /// The same with what was covered under a bound on preemptions.
     pub fn with_coverage(self, coverage: Option<Coverage>) -> Summary {
         Summary { coverage, ..self }
+    }
+
+    /// The same with how far the plan `auto` came.
+    pub fn with_effort(self, effort: Option<Effort>) -> Summary {
+        Summary { effort, ..self }
     }
 
     /// The same with what a strategy over traces has counted.
@@ -140,7 +149,7 @@ impl fmt::Display for Reason {
 }
 
 /// A violation, with the report that tells it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Violated {
     /// What happened.
@@ -177,7 +186,7 @@ impl Violated {
 }
 
 /// What a check says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
     /// No execution breaks a property: all were explored, within the bounds of the summary.
@@ -282,6 +291,9 @@ impl fmt::Display for Verdict {
         f.write_str(")")?;
         if let Some(coverage) = &summary.coverage {
             write!(f, "; {coverage}")?;
+        }
+        if let Some(effort) = &summary.effort {
+            write!(f, "; {effort}")?;
         }
         for assumption in &summary.assumptions {
             write!(f, "; {assumption}")?;

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use crate::execution::Execution;
+use crate::stats::Stats;
 use crate::strategy::Estimate;
 
 /// Where a check is.
@@ -37,8 +38,14 @@ pub struct Outlook {
     pub strategy: String,
     /// The bound on preemptions that is being explored.
     pub bound: Option<u32>,
+    /// The highest bound on preemptions within which everything has been explored, if a plan deepens it.
+    pub explored: Option<u32>,
+    /// Whether a plan of several searches has explored everything.
+    pub exhausted: bool,
     /// How large the search for all executions is.
     pub estimate: Option<Estimate>,
+    /// Executions that were drawn at random, if a plan has others besides.
+    pub sampled: u64,
     /// Distinct pairs of a write and a read that sees it, by their places in the source.
     pub pairs: Option<usize>,
 }
@@ -60,6 +67,11 @@ pub trait Plan: Send {
 
     /// How the check stands.
     fn outlook(&self, execution: &Execution) -> Outlook;
+
+    /// What counts in the verdict, of all that was done.
+    fn counts(&self, _execution: &Execution, total: Stats) -> Stats {
+        total
+    }
 }
 
 /// A plan of one search, which is carried through.
@@ -89,7 +101,8 @@ impl<F: FnMut() -> Execution + Send> Plan for Single<F> {
             strategy: strategy.name().to_string(),
             bound: strategy.preemption_bound().map(|bound| bound.preemptions),
             estimate: strategy.estimate(execution.stats().executions()),
-            pairs: None,
+            pairs: strategy.coverage().map(|coverage| coverage.pairs()),
+            ..Outlook::default()
         }
     }
 }

@@ -12,7 +12,7 @@ use unpick_core::error::Error;
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::Site;
-use unpick_core::plan::{Moment, Plan, Step};
+use unpick_core::plan::{Moment, Outlook, Plan, Step};
 use unpick_core::schedule::Knowledge;
 use unpick_core::stats::Stats;
 use unpick_core::violation::{Point, Violation};
@@ -58,8 +58,8 @@ pub struct Explored {
     pub cpu: Duration,
     /// The execution, with the graph it ended on.
     pub execution: Execution,
-    /// The plan that was followed.
-    pub plan: Box<dyn Plan>,
+    /// How the check stood in the end.
+    pub outlook: Outlook,
     /// Where executions were cut at the limit on events.
     pub cut: Option<Point>,
     /// Places where loops were cut at the limit on rounds.
@@ -179,13 +179,17 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
 }
 
 fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Explored {
+    let plan = &mut state.task.plan;
+    let stats = plan.counts(&session.execution, state.tally.total(session.execution.stats()));
+    let outlook = plan.outlook(&session.execution);
     let kinds = (
         session.known.iter().map(|known| known.kind).collect(),
         session.known_cells.iter().map(|known| known.kind).collect(),
     );
     Explored {
         ending,
-        stats: state.tally.total(session.execution.stats()),
+        stats,
+        outlook,
         cpu: state.cpu,
         cut: state.cut,
         cut_loops: std::mem::take(&mut session.cut_loops),
@@ -197,8 +201,7 @@ fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Expl
         recorder: session.recorder.take(),
         kinds,
         facts: session.facts.bits().to_vec(),
-        execution: session.restart(state.task.plan.begin()),
-        plan: state.task.plan,
+        execution: session.restart(plan.begin()),
     }
 }
 

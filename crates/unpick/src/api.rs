@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use unpick_check::{
-    Config, Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Verdict, Violated,
-    registry,
+    Config, Coverage, Detached, Effort, Error, OnInconclusive, Reason, Statistics, Summary, Verdict,
+    Violated, registry, strategies::AUTO,
 };
-use unpick_core::plan::{Plan, Single};
+use unpick_core::plan::Plan;
 use unpick_core::schedule::Knowledge;
 use unpick_core::trace::Finding;
 use unpick_core::violation::{Kind, Violation};
@@ -370,17 +370,24 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
 }
 
 fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
-    registry::execution(config)?;
-    let settings = config.clone();
-    let fresh = move || registry::execution(&settings).expect("the settings were good before");
     let mut meter = Meter { shown: config.progress, model: config.model.clone(), drawn: false };
     let collection = Collection::default();
-    let mut task = task(config, program, Box::new(Single::new(fresh)));
+    let mut task = task(config, program, registry::plan(config)?);
+    task.budget.time = registry::time(config);
     task.observer = collection.observer(config);
     let explored = worker::explore(task, &mut |pulse, elapsed| meter.show(pulse, elapsed));
     meter.clear();
     let explored = explored?;
-    let summary = summary(config, &explored);
+    // What is told names the strategy that was at work in the end.
+    let decides = config.strategy == AUTO;
+    let mut config = config.clone();
+    if decides {
+        config.strategy.clone_from(&explored.outlook.strategy);
+    }
+    let config = &config;
+    let partial = decides && matches!(explored.ending, Ending::Time | Ending::Executions);
+    let effort = partial.then(|| Effort::new(&explored.outlook, explored.stats.executions(), config.seed));
+    let summary = summary(config, &explored).with_effort(effort);
     let found = collection.finish(config, &explored);
     if !found.is_empty() {
         return told(config, program, &found, summary, explored.fatal);
@@ -404,7 +411,7 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
                 _ => Verdict::Holds(summary),
             },
         },
-        Ending::Executions | Ending::Time if summary.seed.is_some() => {
+        Ending::Executions | Ending::Time if summary.seed.is_some() && !decides => {
             Verdict::Inconclusive(Reason::Sampled(explored.stats.executions()), summary)
         }
         Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),

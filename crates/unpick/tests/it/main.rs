@@ -6,6 +6,7 @@
 )]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "checked programs may print")]
 
+mod auto;
 mod arcs;
 mod basics;
 mod bounded;

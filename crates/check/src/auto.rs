@@ -1,0 +1,303 @@
+//! The plan that decides by itself.
+//!
+//! It starts to search all executions. If that takes a while, random descents tell how large the search
+//! is. If it fits the time, it is carried through. If not, it is put aside: executions with few preemptions
+//! are searched, none, one, two, ..., as long as the next number is likely to fit; and the rest of the time
+//! goes to samplers, in turns, more often to those that still find pairs of a write and a read which
+//! nobody has seen yet.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use unpick_core::execution::Execution;
+use unpick_core::plan::{Moment, Outlook, Plan, Step};
+use unpick_core::stats::Stats;
+use unpick_core::strategy::Estimate;
+use unpick_strategies::optimal::Probe;
+
+use crate::config::Config;
+use crate::coverage::Coverage;
+use crate::registry;
+
+/// Time that a check has unless it is set.
+pub const USUAL_TIME: Duration = Duration::from_secs(60);
+
+/// Descents that are made at most to tell the size of the search.
+const DESCENTS: u64 = 500;
+
+/// The samplers, those first that are likely to be good.
+const SAMPLERS: [&str; 7] = ["pct", "random", "pos", "surw", "urw", "greybox", "digest"];
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// All executions are searched.
+    All,
+    /// Random descents.
+    Descents,
+    /// Executions with at most so many preemptions are searched.
+    Bound(u32),
+    /// The sampler with this number draws executions.
+    Sampling(usize),
+}
+
+/// A sampler, and how well it does.
+#[derive(Default)]
+struct Arm {
+    /// The sampler, while another one is at work.
+    aside: Option<Execution>,
+    /// How many turns it has had.
+    turns: u32,
+    /// New pairs in its turns, those that were long ago counted less.
+    gain: f64,
+    /// How many of its pairs have been looked at.
+    looked: usize,
+}
+
+/// The plan.
+pub struct Auto {
+    config: Config,
+    budget: Duration,
+    phase: Phase,
+    /// When the phase, or the turn of a sampler, began.
+    since: Duration,
+    /// When to think about the search for all executions again.
+    think_at: Duration,
+    /// Time that went into the search for all executions.
+    spent: Duration,
+    /// That search, while something else goes on.
+    aside: Option<Execution>,
+    /// Executions as told by the descents.
+    size: Option<f64>,
+    /// What was covered under the last bound that was exhausted, and how long it took.
+    covered: Option<(Coverage, Duration)>,
+    arms: [Arm; SAMPLERS.len()],
+    turns: u32,
+    pairs: BTreeSet<(u64, u64)>,
+    sampled: u64,
+    exhausted: bool,
+}
+
+impl Auto {
+    /// The plan for a check with these settings, which must be good.
+    pub fn new(config: &Config) -> Auto {
+        let budget = config.time_limit.unwrap_or(USUAL_TIME);
+        Auto {
+            config: config.clone(),
+            budget,
+            phase: Phase::All,
+            since: Duration::ZERO,
+            think_at: (budget / 20).max(Duration::from_millis(50)),
+            spent: Duration::ZERO,
+            aside: None,
+            size: None,
+            covered: None,
+            arms: Default::default(),
+            turns: 0,
+            pairs: BTreeSet::new(),
+            sampled: 0,
+            exhausted: false,
+        }
+    }
+
+    fn execution(&self, strategy: &str, preemptions: Option<u32>) -> Execution {
+        let strategy = strategy.to_string();
+        let config = Config { strategy, preemption_bound: preemptions, ..self.config.clone() };
+        registry::execution(&config).expect("the settings were good before")
+    }
+
+    fn make(&self, phase: Phase) -> Execution {
+        match phase {
+            Phase::All => self.execution("optimal", None),
+            Phase::Bound(preemptions) => self.execution("optimal", Some(preemptions)),
+            Phase::Sampling(arm) => self.execution(SAMPLERS[arm], None),
+            Phase::Descents => {
+                let probe = Probe::new(self.config.spurious_failures, self.config.seed, DESCENTS);
+                let events = self.config.max_events.unwrap_or(registry::MOST_EVENTS);
+                let model = registry::model(&self.config.model).expect("the settings were good before");
+                Execution::new(model, Box::new(probe), events)
+            }
+        }
+    }
+
+    /// Puts the search of another phase in place.
+    fn enter(&mut self, phase: Phase, execution: &mut Execution, now: Duration) -> Step {
+        let next = match phase {
+            Phase::All => self.aside.take(),
+            Phase::Sampling(arm) => self.arms[arm].aside.take(),
+            _ => None,
+        };
+        let next = next.unwrap_or_else(|| self.make(phase));
+        let last = std::mem::replace(execution, next);
+        match self.phase {
+            Phase::All => {
+                self.spent += now.saturating_sub(self.since);
+                self.aside = Some(last);
+            }
+            Phase::Sampling(arm) => self.arms[arm].aside = Some(last),
+            Phase::Descents | Phase::Bound(_) => {}
+        }
+        (self.phase, self.since) = (phase, now);
+        Step::Switched
+    }
+
+    /// Whether the search for all executions is likely to end in time.
+    fn fits(&self, execution: &Execution, now: Duration) -> bool {
+        let done = execution.stats().executions() as f64;
+        let spent = (self.spent + now.saturating_sub(self.since)).as_secs_f64();
+        let left = self.budget.saturating_sub(now).as_secs_f64();
+        let by_tree = execution.strategy().estimate(execution.stats().executions());
+        let total = match (self.size, by_tree) {
+            (Some(size), Some(tree)) => size.min(tree.total.max(done)),
+            (size, tree) => size.or(tree.map(|tree| tree.total)).unwrap_or(f64::INFINITY),
+        };
+        (total - done).max(0.0) * spent / done.max(1.0) <= left
+    }
+
+    /// What comes when a bound is exhausted, or takes too long.
+    fn after_bound(&mut self, bound: u32, execution: &mut Execution, moment: Moment) -> Step {
+        let now = moment.elapsed;
+        if moment.ended {
+            let took = now.saturating_sub(self.since);
+            let before = self.covered.map(|(_, took)| took);
+            let coverage = Coverage::of(execution).expect("the search has a bound");
+            self.covered = Some((coverage, took));
+            if coverage.is_total() {
+                self.exhausted = true;
+                return Step::Exhausted;
+            }
+            let growth = before.map_or(8.0, |before| took.as_secs_f64() / before.as_secs_f64().max(1e-6));
+            let next = took.mul_f64(growth.clamp(2.0, 1e6));
+            if next <= self.budget.saturating_sub(now) / 2 {
+                return self.enter(Phase::Bound(bound + 1), execution, now);
+            }
+        } else if now.saturating_sub(self.since) < self.budget.saturating_sub(self.since) / 2 {
+            return Step::GoOn;
+        }
+        self.enter(Phase::Sampling(0), execution, now)
+    }
+
+    /// Counts what a sampler has found in its turn.
+    fn settle(&mut self, arm: usize, execution: &Execution) {
+        let known = execution.strategy().coverage().map_or(&[][..], |coverage| coverage.known());
+        let before = self.pairs.len();
+        self.pairs.extend(known[self.arms[arm].looked..].iter().map(|(write, read)| (write.0, read.0)));
+        let gain = (self.pairs.len() - before) as f64;
+        let arm = &mut self.arms[arm];
+        arm.looked = known.len();
+        arm.gain = arm.gain * 0.7 + gain;
+        arm.turns += 1;
+        self.turns += 1;
+    }
+
+    /// The sampler that promises most: it has found new pairs lately, or has had few turns.
+    fn promising(&self) -> usize {
+        let turns = f64::from(self.turns.max(1));
+        let promise = |arm: &Arm| match arm.turns {
+            0 => f64::INFINITY,
+            count => arm.gain + (2.0 * turns.ln() / f64::from(count)).sqrt(),
+        };
+        let arms = self.arms.iter().map(promise).enumerate();
+        arms.fold((0, f64::NEG_INFINITY), |best, arm| if arm.1 > best.1 { arm } else { best }).0
+    }
+
+    fn turn(&self) -> Duration {
+        (self.budget / 200).clamp(Duration::from_millis(10), Duration::from_millis(500))
+    }
+
+    /// What a verdict says of a check that was carried out by this plan.
+    fn sampled(&self, execution: &Execution) -> u64 {
+        let aside = self.arms.iter().filter_map(|arm| arm.aside.as_ref());
+        let aside: u64 = aside.map(|execution| execution.stats().executions()).sum();
+        let current = matches!(self.phase, Phase::Sampling(_)).then(|| execution.stats().executions());
+        self.sampled + aside + current.unwrap_or(0)
+    }
+}
+
+impl Plan for Auto {
+    fn begin(&mut self) -> Execution {
+        *self = Auto::new(&self.config);
+        self.make(Phase::All)
+    }
+
+    fn renew(&mut self, execution: &mut Execution) {
+        // What was put aside does not fit any more either.
+        self.sampled = self.sampled(execution);
+        self.aside = None;
+        self.arms.iter_mut().for_each(|arm| (arm.aside, arm.looked) = (None, 0));
+        *execution = self.make(self.phase);
+    }
+
+    fn review(&mut self, execution: &mut Execution, moment: Moment) -> Step {
+        let now = moment.elapsed;
+        if now >= self.budget && !moment.ended {
+            if let Phase::Sampling(arm) = self.phase {
+                self.settle(arm, execution);
+            }
+            return Step::OutOfTime;
+        }
+        match self.phase {
+            Phase::All if moment.ended => {
+                self.exhausted = true;
+                Step::Exhausted
+            }
+            Phase::All if now < self.think_at => Step::GoOn,
+            Phase::All if self.size.is_none() => self.enter(Phase::Descents, execution, now),
+            Phase::All if self.fits(execution, now) => {
+                self.think_at = now + (self.budget.saturating_sub(now) / 4).max(Duration::from_millis(50));
+                Step::GoOn
+            }
+            Phase::All => self.enter(Phase::Bound(0), execution, now),
+            Phase::Descents => {
+                if !moment.ended && now.saturating_sub(self.since) < self.budget / 20 {
+                    return Step::GoOn;
+                }
+                let estimate = execution.strategy().estimate(0);
+                self.size = Some(estimate.map_or(f64::INFINITY, |estimate| estimate.total));
+                self.enter(Phase::All, execution, now)
+            }
+            Phase::Bound(bound) => self.after_bound(bound, execution, moment),
+            Phase::Sampling(arm) => {
+                if now.saturating_sub(self.since) < self.turn() {
+                    return Step::GoOn;
+                }
+                self.settle(arm, execution);
+                let next = self.promising();
+                if next == arm {
+                    self.since = now;
+                    return Step::GoOn;
+                }
+                self.enter(Phase::Sampling(next), execution, now)
+            }
+        }
+    }
+
+    fn outlook(&self, execution: &Execution) -> Outlook {
+        let all = if self.phase == Phase::All { Some(execution) } else { self.aside.as_ref() };
+        let done = all.map_or(0, |all| all.stats().executions());
+        let tree = all.and_then(|all| all.strategy().estimate(done));
+        let total = self.size.filter(|size| size.is_finite()).map(|size| size.max(done as f64));
+        let estimate = match (total, tree) {
+            (Some(total), _) => Some(Estimate { progress: done as f64 / total, total, recursive: total }),
+            (None, tree) => tree,
+        };
+        let strategy = match self.phase {
+            Phase::Descents => "optimal",
+            _ => execution.strategy().name(),
+        };
+        let sampling = matches!(self.phase, Phase::Sampling(_));
+        Outlook {
+            strategy: strategy.to_string(),
+            bound: execution.strategy().preemption_bound().map(|bound| bound.preemptions),
+            explored: self.covered.map(|(coverage, _)| coverage.preemptions),
+            exhausted: self.exhausted,
+            estimate,
+            sampled: self.sampled(execution),
+            pairs: sampling.then_some(self.pairs.len()),
+        }
+    }
+
+    fn counts(&self, execution: &Execution, total: Stats) -> Stats {
+        if self.phase == Phase::All || self.exhausted { *execution.stats() } else { total }
+    }
+}

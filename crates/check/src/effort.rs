@@ -1,0 +1,103 @@
+//! How far a check came that could not explore everything.
+
+use std::fmt;
+
+use unpick_core::plan::Outlook;
+
+/// What a check by the plan `auto` has covered when its time was up.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Effort {
+    /// The highest number of preemptions up to which every execution was explored.
+    pub preemptions: Option<u32>,
+    /// Executions that were run.
+    pub executions: u64,
+    /// Those of them that were drawn at random.
+    pub sampled: u64,
+    /// Where the random numbers started.
+    pub seed: u64,
+    /// How many executions there are, about.
+    pub estimate: Option<f64>,
+    /// The part of them that the search for all has visited, from 0 to 1.
+    pub share: Option<f64>,
+    /// Distinct pairs of a write and a read that sees it, by their places in the source, among the
+    /// executions that were drawn at random.
+    pub pairs: Option<usize>,
+}
+
+impl Effort {
+    /// The effort that an outlook tells of.
+    pub fn new(outlook: &Outlook, executions: u64, seed: u64) -> Effort {
+        Effort {
+            preemptions: outlook.explored,
+            executions,
+            sampled: outlook.sampled,
+            seed,
+            estimate: outlook.estimate.map(|estimate| estimate.total),
+            share: outlook.estimate.map(|estimate| estimate.progress),
+            pairs: outlook.pairs,
+        }
+    }
+
+    /// What was covered, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![String::from("not every execution was explored")];
+        lines.push(match self.preemptions {
+            Some(1) => String::from("every execution with at most 1 preemption was explored"),
+            Some(most) => format!("every execution with at most {most} preemptions was explored"),
+            None => String::from("no bound on preemptions was exhausted"),
+        });
+        lines.push(match self.sampled {
+            0 => format!("{} executions were run", self.executions),
+            sampled => {
+                let Effort { executions, seed, .. } = self;
+                format!(
+                    "{executions} executions were run, {sampled} of them drawn at random with seed {seed}"
+                )
+            }
+        });
+        if let (Some(estimate), Some(share)) = (self.estimate, self.share) {
+            let percent = share * 100.0;
+            lines.push(format!(
+                "the search for all saw about {percent:.1} % of some {estimate:.0} executions"
+            ));
+        }
+        if let Some(pairs) = self.pairs {
+            lines.push(format!("{pairs} reads-from pairs were seen at random"));
+        }
+        lines
+    }
+}
+
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines().join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_says_one_thing() {
+        let effort = Effort {
+            preemptions: Some(1),
+            executions: 900,
+            sampled: 300,
+            seed: 7,
+            estimate: Some(20_000.0),
+            share: Some(0.0213),
+            pairs: Some(12),
+        };
+        let lines = [
+            "not every execution was explored",
+            "every execution with at most 1 preemption was explored",
+            "900 executions were run, 300 of them drawn at random with seed 7",
+            "the search for all saw about 2.1 % of some 20000 executions",
+            "12 reads-from pairs were seen at random",
+        ];
+        assert_eq!(effort.lines(), lines);
+        assert_eq!(effort.to_string(), lines.join("; "));
+    }
+}
