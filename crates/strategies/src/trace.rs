@@ -42,7 +42,7 @@ mod tests;
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
-use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy, Traces};
+use unpick_core::strategy::{Estimate, LockWaiter, Ready, Scene, Strategy, Traces};
 use unpick_core::thread_set::ThreadSet;
 
 use classes::Classes;
@@ -125,6 +125,8 @@ pub struct Trace {
     enabled: ThreadSet,
     classes: Classes,
     traces: Traces,
+    /// Traces that were run to their end under lower bounds.
+    earlier: u64,
 }
 
 impl Trace {
@@ -149,6 +151,7 @@ impl Trace {
             enabled: ThreadSet::new(),
             classes: Classes::default(),
             traces: Traces { bound, ..Traces::default() },
+            earlier: 0,
         }
     }
 }
@@ -234,12 +237,24 @@ impl Strategy for Trace {
         }
         let bound = self.bound.map_or(0, |bound| bound + 1);
         self.bound = Some(bound);
+        self.earlier += self.search.traces();
         self.search.restart(bound);
         self.classes.clear();
         let explored = self.traces.explored;
         self.traces = Traces { bound: Some(bound), explored, ..Traces::default() };
         scene.graph.cut(0);
         true
+    }
+
+    fn estimate(&self, _: u64) -> Option<Estimate> {
+        let (tree, run, earlier) = (self.search.tree(), self.search.traces(), self.earlier as f64);
+        if run == 0 {
+            return None;
+        }
+        // The bound that follows is not known to be needed, so the search is up to the present one.
+        let total = earlier + tree.total(run);
+        let progress = (earlier + run as f64) / total;
+        Some(Estimate { progress, total, recursive: earlier + tree.recursive() })
     }
 
     fn traces(&self) -> Option<Traces> {

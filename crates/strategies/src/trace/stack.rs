@@ -125,6 +125,12 @@ pub(crate) struct Node {
     /// Which of its ways the step goes.
     pub(crate) way: u64,
     pub(crate) clock: Vec<u32>,
+    /// How many ways to go on from here are explored.
+    pub(crate) finished: u32,
+    /// What the search had cost when it came here.
+    pub(crate) entered: u64,
+    /// What the ways that are explored have cost.
+    pub(crate) below: u64,
     /// Threads that the step has let go on.
     woke: ThreadSet,
 }
@@ -145,6 +151,9 @@ impl Node {
             step: Step::silent(),
             way: 0,
             clock: Vec::new(),
+            finished: 0,
+            entered: 0,
+            below: 0,
             woke: ThreadSet::new(),
         }
     }
@@ -248,6 +257,7 @@ impl Stack {
             set.clear();
         }
         (node.marked, node.used, node.last, node.way) = (false, 0, None, 0);
+        (node.finished, node.below) = (0, 0);
         if let Some(parent) = earlier.last_mut() {
             node.used = parent.used + u32::from(!parent.step.silent && parent.interrupts(parent.thread));
             node.last = if parent.step.silent { parent.last } else { Some(parent.thread) };
