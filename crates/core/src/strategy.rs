@@ -3,7 +3,7 @@
 use crate::event::EventId;
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
-use crate::op::{Addr, Op, Rmw, Site, ThreadId, Value};
+use crate::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
 use crate::thread_set::ThreadSet;
 
 /// The threads that stand before an op which they could take.
@@ -14,6 +14,10 @@ pub struct Ready {
     /// All others.
     pub others: ThreadSet,
     ops: Vec<Option<Op>>,
+    /// Threads whose op is not known.
+    unnamed: ThreadSet,
+    /// Threads whose op may have to wait.
+    hesitant: ThreadSet,
 }
 
 impl Ready {
@@ -60,6 +64,29 @@ impl Ready {
     #[inline(always)]
     pub(crate) fn set_op(&mut self, thread: ThreadId, op: Option<&Op>) {
         self.ops[thread.index()] = op.copied();
+        if op.is_none() {
+            self.unnamed.insert(thread)
+        } else {
+            self.unnamed.remove(thread)
+        }
+        let waits = op.is_some_and(|op| op.kind == Kind::Join || op.kind == Kind::Read && op.rmw.may_wait());
+        if waits { self.hesitant.insert(thread) } else { self.hesitant.remove(thread) }
+    }
+
+    /// The lowest ready thread whose op is not known.
+    #[inline(always)]
+    pub(crate) fn first_unnamed(&self) -> Option<ThreadId> {
+        self.unnamed.iter().find(|&thread| self.contains(thread))
+    }
+
+    /// The ready thread above this one whose op may have to wait.
+    #[inline(always)]
+    pub(crate) fn hesitant_after(&self, thread: Option<ThreadId>) -> Option<ThreadId> {
+        let next = |thread: Option<ThreadId>| match thread {
+            Some(thread) => self.hesitant.after(thread),
+            None => self.hesitant.first(),
+        };
+        std::iter::successors(next(thread), |&thread| next(Some(thread))).find(|&next| self.contains(next))
     }
 
     #[inline(always)]

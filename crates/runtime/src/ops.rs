@@ -240,6 +240,11 @@ pub fn choose(bound: Value, site: Site) -> Value {
     other(&Op::choice(bound, site))
 }
 
+/// A number below `bound`, to be followed by a look whether it is right: see [`Op::guess`].
+pub fn guess(bound: Value, site: Site) -> Value {
+    other(&Op::guess(bound, site))
+}
+
 /// Whether the last op of the caller was a weak exchange that failed without a reason.
 pub fn failed_spuriously() -> bool {
     let (session, thread) = context();

@@ -112,8 +112,7 @@ impl Execution {
     fn is_up_to_date(&self, thread: ThreadId, from: u32) -> bool {
         let events = &self.graph.thread(thread)[from as usize..];
         let mut reads = events.iter().filter(|event| event.is_read());
-        let decides = |event: &Event| event.kind == Kind::Choice || event.has(Event::SPURIOUS);
-        !events.iter().any(decides)
+        !events.iter().any(Event::is_free)
             && reads.all(|event| event.is_update() || event.rf == self.graph.newest(event.addr))
     }
 
@@ -174,7 +173,7 @@ impl Execution {
     /// A ready thread whose op is not known.
     #[inline(always)]
     pub(super) fn unknown(&self) -> Option<ThreadId> {
-        self.ready.threads().filter(|&thread| self.ready.op(thread).is_none()).min()
+        self.ready.first_unnamed()
     }
 
     /// What keeps a ready thread from taking its op, if that is known.
@@ -188,14 +187,13 @@ impl Execution {
     /// Blocks the threads that are said to be ready but cannot take their op.
     #[inline(never)]
     pub(super) fn block_obstructed(&mut self) {
-        for t in 0..self.runs.len() {
-            let thread = ThreadId(t as u32);
-            if self.ready.contains(thread)
-                && let Some(waiter) = self.obstruction(thread)
-            {
+        let mut next = self.ready.hesitant_after(None);
+        while let Some(thread) = next {
+            if let Some(waiter) = self.obstruction(thread) {
                 self.ready.remove(thread);
                 self.block(thread, waiter);
             }
+            next = self.ready.hesitant_after(Some(thread));
         }
     }
 }

@@ -6,7 +6,7 @@ use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::ThreadId;
 use unpick_core::thread_set::ThreadSet;
 
-use super::stack::{Node, Stack, Step, knows};
+use super::stack::{Node, Stack, Step, Steps, knows};
 use crate::estimate::{self, Tree};
 
 /// Which threads are run from a state.
@@ -120,7 +120,7 @@ impl Search {
     pub(crate) fn pick(
         &mut self,
         at: usize,
-        steps: &[Option<Step>],
+        steps: &(impl Steps + ?Sized),
         enabled: &ThreadSet,
     ) -> Option<ThreadId> {
         if at >= self.stack.len() {
@@ -136,10 +136,10 @@ impl Search {
     }
 
     /// Makes a node for a state that is new, and decides who moves first.
-    fn arrive(&mut self, steps: &[Option<Step>], enabled: &ThreadSet) -> Option<()> {
-        let at = self.stack.push(enabled, steps.len());
+    fn arrive(&mut self, steps: &(impl Steps + ?Sized), enabled: &ThreadSet) -> Option<()> {
+        let at = self.stack.push(enabled, steps.threads());
         self.stack.node_mut(at).entered = self.spent;
-        let silent = enabled.iter().find(|thread| self.step(steps, *thread).is_some_and(|step| step.silent));
+        let silent = enabled.iter().find(|&thread| steps.is_silent(thread));
         self.inherit_sleep(at, steps);
         let thread = match silent {
             Some(thread) => Some(thread),
@@ -159,7 +159,7 @@ impl Search {
 
     /// Decides once more who moves from a state: the thread that was to move waits, as has become known
     /// since. A loop that waits is recognised only when it has come round.
-    fn come_again(&mut self, at: usize, steps: &[Option<Step>], enabled: &ThreadSet) -> Option<()> {
+    fn come_again(&mut self, at: usize, steps: &(impl Steps + ?Sized), enabled: &ThreadSet) -> Option<()> {
         debug_assert_eq!(at + 1, self.stack.len());
         if !self.open {
             self.stack.undo();
@@ -182,13 +182,13 @@ impl Search {
     }
 
     /// The step of a thread, as the rule sees it.
-    fn step(&self, steps: &[Option<Step>], thread: ThreadId) -> Option<Step> {
-        let step = (*steps.get(thread.index())?)?;
+    fn step(&self, steps: &(impl Steps + ?Sized), thread: ThreadId) -> Option<Step> {
+        let step = steps.step(thread)?;
         Some(if self.reads_conflict { step.writing() } else { step })
     }
 
     /// A thread that sleeps goes on sleeping until a step conflicts with its own.
-    fn inherit_sleep(&mut self, at: usize, steps: &[Option<Step>]) {
+    fn inherit_sleep(&mut self, at: usize, steps: &(impl Steps + ?Sized)) {
         let Some(parent) = at.checked_sub(1) else { return };
         let mut next = self.stack.node(parent).sleep.first();
         while let Some(thread) = next {
@@ -209,7 +209,7 @@ impl Search {
     /// Wakes the threads that could let the thread go on that moved last. The change of thread is free
     /// only because that one has to wait: if the step of a sleeper came earlier, it would not, and the
     /// change would be a preemption.
-    fn wake(&mut self, at: usize, steps: &[Option<Step>]) {
+    fn wake(&mut self, at: usize, steps: &(impl Steps + ?Sized)) {
         let node = self.stack.node(at);
         let waiting = node.last.filter(|_| !node.goes_on()).and_then(|last| self.step(steps, last));
         let Some(waiting) = waiting else { return };
@@ -226,7 +226,7 @@ impl Search {
     }
 
     /// Whom to run first from a new state, if anyone.
-    fn first_of(&mut self, at: usize, steps: &[Option<Step>]) -> Option<ThreadId> {
+    fn first_of(&mut self, at: usize, steps: &(impl Steps + ?Sized)) -> Option<ThreadId> {
         if matches!(self.rule, Rule::Persistent { .. } | Rule::Conservative) {
             self.look_around(at, steps);
         }
@@ -288,7 +288,7 @@ impl Search {
     }
 
     /// Takes the step of the last node's thread, and looks what it is in conflict with.
-    fn go(&mut self, steps: &[Option<Step>]) {
+    fn go(&mut self, steps: &(impl Steps + ?Sized)) {
         let at = self.stack.len() - 1;
         let thread = self.stack.node(at).thread;
         let Some(step) = self.step(steps, thread) else { return };
@@ -378,9 +378,9 @@ impl Search {
     }
 
     /// Looks at threads that wait for ever: what they are in conflict with.
-    pub(crate) fn end(&mut self, steps: &[Option<Step>]) {
+    pub(crate) fn end(&mut self, steps: &(impl Steps + ?Sized)) {
         let at = self.stack.len();
-        self.stack.make_room(steps.len());
+        self.stack.make_room(steps.threads());
         if mutant::is(Mutant::WaitersSkipped) {
             return;
         }
@@ -394,10 +394,10 @@ impl Search {
     // ---------------------------------------------------------------- persistent sets
 
     /// Asks for the threads whose next step is in conflict with one that was taken.
-    fn look_around(&mut self, at: usize, steps: &[Option<Step>]) {
+    fn look_around(&mut self, at: usize, steps: &(impl Steps + ?Sized)) {
         // The last step that is not silent; what is older was looked at before.
         let since = (0..at).rev().find(|&i| !self.stack.node(i).step.silent);
-        for thread in (0..steps.len()).map(|t| ThreadId(t as u32)) {
+        for thread in (0..steps.threads()).map(|t| ThreadId(t as u32)) {
             let Some(step) = self.step(steps, thread) else { continue };
             let moved = self.stack.newest(thread).is_none_or(|newest| Some(newest) >= since);
             let touched = since.is_some_and(|i| self.stack.node(i).step.conflicts(&step));
@@ -490,8 +490,8 @@ impl Search {
     }
 
     /// As for steps that are taken, for those of threads that wait.
-    fn see_blocked(&mut self, at: usize, steps: &[Option<Step>]) {
-        for thread in (0..steps.len()).map(|t| ThreadId(t as u32)) {
+    fn see_blocked(&mut self, at: usize, steps: &(impl Steps + ?Sized)) {
+        for thread in (0..steps.threads()).map(|t| ThreadId(t as u32)) {
             let Some(step) = self.step(steps, thread).filter(|step| !step.enabled && step.waits) else {
                 continue;
             };

@@ -98,6 +98,32 @@ impl Step {
     }
 }
 
+/// What each thread would do next.
+pub(crate) trait Steps {
+    /// How many threads there are.
+    fn threads(&self) -> usize;
+
+    /// The step of a thread, if it has one.
+    fn step(&self, thread: ThreadId) -> Option<Step>;
+
+    /// Whether no other thread can tell when the step of a thread that can go on is taken.
+    fn is_silent(&self, thread: ThreadId) -> bool;
+}
+
+impl Steps for [Option<Step>] {
+    fn threads(&self) -> usize {
+        self.len()
+    }
+
+    fn step(&self, thread: ThreadId) -> Option<Step> {
+        *self.get(thread.index())?
+    }
+
+    fn is_silent(&self, thread: ThreadId) -> bool {
+        self.step(thread).is_some_and(|step| step.silent)
+    }
+}
+
 /// A state on the way, and the step that is taken from there.
 #[derive(Debug)]
 pub(crate) struct Node {

@@ -79,10 +79,10 @@ fn follow(program: &Program, search: &mut Search) -> Vec<usize> {
             steps[t] = Some(step);
         }
         if enabled.is_empty() {
-            search.end(&steps);
+            search.end(steps.as_slice());
             return trace;
         }
-        let Some(thread) = search.pick(trace.len(), &steps, &enabled) else { return trace };
+        let Some(thread) = search.pick(trace.len(), steps.as_slice(), &enabled) else { return trace };
         let t = thread.index();
         match program[t][at[t]] {
             Part::Lock(lock) => assert!(held.insert(lock), "a lock that is taken was taken"),
