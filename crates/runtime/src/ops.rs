@@ -1,7 +1,6 @@
 //! What the library asks for on behalf of user code: every op of a thread under test.
 //!
-//! All functions here run on the fiber of the calling thread. Engine code allocates from the
-//! system heap; the arena is put aside for as long as it runs.
+//! All of it runs on the fiber of the caller. Engine code allocates from the system heap, the arena put aside.
 
 mod threads;
 
@@ -240,7 +239,7 @@ pub fn choose(bound: Value, site: Site) -> Value {
     other(&Op::choice(bound, site))
 }
 
-/// A number below `bound`, to be followed by a look whether it is right: see [`Op::guess`].
+/// A number below `bound` that is right or wrong: see [`Op::guess`].
 pub fn guess(bound: Value, site: Site) -> Value {
     other(&Op::guess(bound, site))
 }
@@ -401,8 +400,7 @@ impl Session {
     /// Gives an object the location that it had in an earlier run, if that is easy.
     #[inline(never)]
     fn locate_again(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
-        let Request { object, init, op } = request;
-        self.bind_again(thread, object, *init, op)
+        self.bind_again(thread, &request.object, request.init, &mut request.op)
     }
 
     /// Gives an object the location that it had when the thread's next event was recorded: the

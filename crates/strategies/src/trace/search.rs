@@ -194,8 +194,9 @@ impl Search {
         while let Some(thread) = next {
             let parent = self.stack.node(parent);
             next = parent.sleep.after(thread);
-            let step = self.step(steps, thread).filter(|step| step.enabled);
-            if thread != parent.thread && step.is_some_and(|step| !step.conflicts(&parent.step)) {
+            let wakes = || self.step(steps, thread).is_none_or(|step| step.conflicts(&parent.step));
+            let enabled = thread != parent.thread && self.stack.node(at).enabled.contains(thread);
+            if enabled && (parent.step.accesses().is_empty() || !wakes()) {
                 let node = self.stack.node_mut(at);
                 node.sleep.insert(thread);
                 node.slept.insert(thread);
