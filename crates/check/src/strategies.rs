@@ -3,6 +3,7 @@
 use unpick_core::error::Error;
 use unpick_core::strategy::Strategy;
 use unpick_strategies::optimal::Optimal;
+use unpick_strategies::sample::names as sample;
 use unpick_strategies::trace::{Method, Trace};
 
 use crate::config::Config;
@@ -12,8 +13,13 @@ use crate::config::Config;
 pub enum Parameter {
     /// Nothing.
     None,
-    /// A whole number, or nothing; what it is.
-    Number(&'static str),
+    /// A whole number that is not below `least`, or nothing.
+    Number {
+        /// What it is.
+        what: &'static str,
+        /// The smallest that makes sense.
+        least: u32,
+    },
 }
 
 /// A strategy that users can choose.
@@ -29,11 +35,19 @@ pub struct Known {
 }
 
 /// The parameter of strategies that count preemptions.
-const PREEMPTIONS: Parameter =
-    Parameter::Number("preemptions at most; without it none, one, two, ... until nothing is left out");
+const PREEMPTIONS: Parameter = Parameter::Number {
+    what: "preemptions at most; without it none, one, two, ... until nothing is left out",
+    least: 0,
+};
+
+/// The parameter of priorities that change.
+const DEPTH: Parameter = Parameter::Number {
+    what: "at so many points less one priorities change; without it any number",
+    least: 1,
+};
 
 /// All strategies, the default first.
-pub const STRATEGIES: [Known; 10] = [
+pub const STRATEGIES: [Known; 17] = [
     Known {
         name: "optimal",
         parameter: Parameter::None,
@@ -100,7 +114,54 @@ pub const STRATEGIES: [Known; 10] = [
         meaning: "the same, with preemptions only before read-modify-writes and lock operations",
         make: |config, bound| trace(Method::ChessAtomic, config, bound),
     },
+    Known {
+        name: "random",
+        parameter: Parameter::None,
+        meaning: "samples: any thread at each step",
+        make: |config, _| sample::random(sampling(config)),
+    },
+    Known {
+        name: "urw",
+        parameter: Parameter::None,
+        meaning: "samples: threads by how much they have left to do",
+        make: |config, _| sample::urw(sampling(config)),
+    },
+    Known {
+        name: "surw",
+        parameter: Parameter::None,
+        meaning: "samples: threads by how many accesses to one shared location they have left",
+        make: |config, _| sample::surw(sampling(config)),
+    },
+    Known {
+        name: "pct",
+        parameter: DEPTH,
+        meaning: "samples: priorities that change at depth - 1 points; any depth unless given",
+        make: |config, depth| sample::pct(depth, sampling(config)),
+    },
+    Known {
+        name: "pos",
+        parameter: Parameter::None,
+        meaning: "samples: priorities of accesses, drawn anew when accesses race",
+        make: |config, _| sample::pos(sampling(config)),
+    },
+    Known {
+        name: "greybox",
+        parameter: Parameter::None,
+        meaning: "samples: a fuzzer guided by which reads see which writes",
+        make: |config, _| sample::greybox(sampling(config)),
+    },
+    Known {
+        name: "digest",
+        parameter: Parameter::None,
+        meaning: "samples: decisions that lead to weak behaviour not seen yet",
+        make: |config, _| sample::digest(sampling(config)),
+    },
 ];
+
+/// What samplers need of the settings.
+fn sampling(config: &Config) -> sample::Settings {
+    sample::Settings { seed: config.seed, spurious: config.spurious_failures }
+}
 
 fn trace(method: Method, config: &Config, bound: Option<u32>) -> Box<dyn Strategy> {
     let bound = bound.or(config.preemption_bound).filter(|_| method.is_bounded());
@@ -132,10 +193,10 @@ pub fn strategy(config: &Config) -> Result<Box<dyn Strategy>, Error> {
         (Parameter::None, Some(_)) => {
             return Err(wrong(format!("`{name}` takes no parameter; write `{name}` alone")));
         }
-        (Parameter::Number(what), Some(digits)) => {
-            let parsed = digits.parse();
-            let problem = |_| wrong(format!("`{text}`: after `{name}:` comes a whole number, {what}"));
-            Some(parsed.map_err(problem)?)
+        (Parameter::Number { what, least }, Some(digits)) => {
+            let parsed = digits.parse().ok().filter(|&number| number >= least);
+            let problem = || wrong(format!("`{text}`: after `{name}:` comes a whole number, {what}"));
+            Some(parsed.ok_or_else(problem)?)
         }
     };
     Ok((known.make)(config, number))
@@ -156,10 +217,11 @@ mod tests {
             let bounded = named(&format!("{}:2", known.name));
             match known.parameter {
                 Parameter::None => assert!(bounded.is_err(), "{}", known.name),
-                Parameter::Number(_) => {
+                PREEMPTIONS => {
                     let bound = bounded.ok().and_then(|made| made.traces()).and_then(|traces| traces.bound);
                     assert_eq!(bound, Some(2), "{}", known.name);
                 }
+                Parameter::Number { .. } => assert!(bounded.is_ok(), "{}", known.name),
             }
         }
         assert!(Method::ALL.iter().all(|method| named(method.name()).is_ok()));
@@ -184,6 +246,7 @@ mod tests {
             ("cb-dpor:few", "comes a whole number"),
             ("cb-dpor:-1", "comes a whole number"),
             ("dpor:2", "takes no parameter"),
+            ("pct:0", "comes a whole number"),
         ] {
             let error = named(name).map(|_| ()).expect_err(name).to_string();
             assert!(error.contains(message), "{error}");
