@@ -2,6 +2,7 @@
 //!
 //! All of it runs on the fiber of the caller. Engine code allocates from the system heap, the arena put aside.
 
+mod choices;
 mod threads;
 
 use corosensei::Yielder;
@@ -18,6 +19,7 @@ use crate::tag::{self, Tag};
 use crate::{memory, statics};
 use unpick_core::error::Error;
 
+pub use choices::{choose, guess};
 pub(crate) use threads::finish;
 pub use threads::{data, join, name_of, named, set_data, spawn, thread, wakes_spuriously};
 
@@ -232,16 +234,6 @@ fn count(session: &Session, thread: ThreadId, arena: *mut Arena) {
 /// A fence.
 pub fn fence(mode: Mode, site: Site) {
     other(&Op::fence(mode, site));
-}
-
-/// A number below `bound`.
-pub fn choose(bound: Value, site: Site) -> Value {
-    other(&Op::choice(bound, site))
-}
-
-/// A number below `bound` that is right or wrong: see [`Op::guess`].
-pub fn guess(bound: Value, site: Site) -> Value {
-    other(&Op::guess(bound, site))
 }
 
 /// Whether the last op of the caller was a weak exchange that failed without a reason.
