@@ -6,7 +6,6 @@
 
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
-use unpick_core::op::Kind as EventKind;
 use unpick_core::violation::{Kind, Violation, Wait, Waiter};
 
 /// The violation that a blocked execution shows, if it is one.
@@ -32,13 +31,13 @@ pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
 }
 
 /// Whether every read of the iteration saw the newest value, or one equal to it, or what the iteration
-/// itself has written. A choice, or an
-/// exchange that failed without a reason, goes another way sooner or later.
+/// itself has written. A choice that is no guess, or an exchange that failed without a reason, goes
+/// another way sooner or later.
 fn spins_on_newest(graph: &Graph, waiter: &Waiter, from: u32) -> bool {
     let thread = waiter.point.thread;
     let from = from.max(graph.base(thread) as u32);
     let iteration = graph.since(thread, from);
-    if iteration.iter().any(|event| event.kind == EventKind::Choice || event.has(Event::SPURIOUS)) {
+    if iteration.iter().any(Event::is_free) {
         return false;
     }
     let events = iteration.iter().zip(from as usize..);

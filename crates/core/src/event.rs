@@ -138,6 +138,13 @@ impl Event {
         self.has(Event::UPDATE)
     }
 
+    /// Whether the event could go another way although nothing else has changed: a choice that is no
+    /// guess, or an exchange that failed without a reason.
+    #[inline(always)]
+    pub fn is_free(&self) -> bool {
+        self.kind == Kind::Choice && self.rmw == Rmw::None || self.has(Event::SPURIOUS)
+    }
+
     /// Whether the event is a sequentially consistent fence.
     #[inline(always)]
     pub fn is_seqcst_fence(&self) -> bool {

@@ -376,6 +376,13 @@ impl Op {
         Op { operand: bound, ..Op::bare(Kind::Choice, site) }
     }
 
+    /// A choice that guesses what the thread finds next, where a lock of several locations is tried. Where
+    /// it is wrong the execution is given up, so that it goes another way only if a location changes.
+    #[inline(always)]
+    pub fn guess(bound: Value, site: Site) -> Op {
+        Op { rmw: Rmw::TryLock, ..Op::choice(bound, site) }
+    }
+
     /// What the op writes when it reads `old`: `None` when it only reads.
     #[inline(always)]
     pub fn apply(&self, old: Value) -> Option<Value> {

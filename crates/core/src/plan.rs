@@ -97,9 +97,10 @@ impl<F: FnMut() -> Execution + Send> Plan for Single<F> {
 
     fn outlook(&self, execution: &Execution) -> Outlook {
         let strategy = execution.strategy();
+        let bound = strategy.preemption_bound().map(|bound| bound.preemptions);
         Outlook {
             strategy: strategy.name().to_string(),
-            bound: strategy.preemption_bound().map(|bound| bound.preemptions),
+            bound: bound.or_else(|| strategy.traces()?.bound),
             estimate: strategy.estimate(execution.stats().executions()),
             pairs: strategy.coverage().map(|coverage| coverage.pairs()),
             ..Outlook::default()

@@ -36,6 +36,23 @@ impl ThreadSet {
         self.high[word] |= 1 << bit;
     }
 
+    /// Adds the threads of another set.
+    #[inline(always)]
+    pub fn insert_all(&mut self, other: &ThreadSet) {
+        self.low |= other.low;
+        if !other.high.is_empty() {
+            self.insert_all_high(other);
+        }
+    }
+
+    #[cold]
+    fn insert_all_high(&mut self, other: &ThreadSet) {
+        if self.high.len() < other.high.len() {
+            self.high.resize(other.high.len(), 0);
+        }
+        self.high.iter_mut().zip(&other.high).for_each(|(word, other)| *word |= other);
+    }
+
     /// Removes a thread.
     #[inline(always)]
     pub fn remove(&mut self, thread: ThreadId) {
@@ -156,5 +173,9 @@ mod tests {
         assert_eq!(set.first(), Some(ThreadId(64)));
         set.remove(ThreadId(64));
         assert!(set.is_within(ThreadId(200)) && !set.is_within(ThreadId(1)));
+        let mut other = ThreadSet::new();
+        other.insert(ThreadId(5));
+        other.insert_all(&set);
+        assert_eq!(other.iter().map(|t| t.0).collect::<Vec<_>>(), [5, 200]);
     }
 }

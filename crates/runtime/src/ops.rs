@@ -1,8 +1,8 @@
 //! What the library asks for on behalf of user code: every op of a thread under test.
 //!
-//! All functions here run on the fiber of the calling thread. Engine code allocates from the
-//! system heap; the arena is put aside for as long as it runs.
+//! All of it runs on the fiber of the caller. Engine code allocates from the system heap, the arena put aside.
 
+mod choices;
 mod threads;
 
 use corosensei::Yielder;
@@ -19,6 +19,7 @@ use crate::tag::{self, Tag};
 use crate::{memory, statics};
 use unpick_core::error::Error;
 
+pub use choices::{choose, guess};
 pub(crate) use threads::finish;
 pub use threads::{data, join, name_of, named, set_data, spawn, thread, wakes_spuriously};
 
@@ -235,11 +236,6 @@ pub fn fence(mode: Mode, site: Site) {
     other(&Op::fence(mode, site));
 }
 
-/// A number below `bound`.
-pub fn choose(bound: Value, site: Site) -> Value {
-    other(&Op::choice(bound, site))
-}
-
 /// Whether the last op of the caller was a weak exchange that failed without a reason.
 pub fn failed_spuriously() -> bool {
     let (session, thread) = context();
@@ -396,8 +392,7 @@ impl Session {
     /// Gives an object the location that it had in an earlier run, if that is easy.
     #[inline(never)]
     fn locate_again(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
-        let Request { object, init, op } = request;
-        self.bind_again(thread, object, *init, op)
+        self.bind_again(thread, &request.object, request.init, &mut request.op)
     }
 
     /// Gives an object the location that it had when the thread's next event was recorded: the

@@ -13,15 +13,15 @@
 
 /// A node on the path.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+pub(crate) struct Node {
     /// Children that are known.
-    marked: u32,
+    pub(crate) marked: u32,
     /// Children that are finished.
-    finished: u32,
+    pub(crate) finished: u32,
     /// What it costs to come here from the node above.
-    cost: f64,
+    pub(crate) cost: f64,
     /// What the finished children cost.
-    below: f64,
+    pub(crate) below: f64,
 }
 
 /// The path to the current leaf of a search.
@@ -41,8 +41,8 @@ struct Node {
 #[derive(Clone, Debug)]
 pub struct Tree {
     path: Vec<Node>,
-    /// What the current leaf costs, counted from the last node.
-    leaf: f64,
+    /// What the current leaf costs, counted from the last node; nothing if the search has yet to go there.
+    leaf: Option<f64>,
 }
 
 impl Default for Tree {
@@ -54,7 +54,13 @@ impl Default for Tree {
 impl Tree {
     /// A search that has not begun; a leaf costs 1 unless it is said otherwise.
     pub fn new() -> Tree {
-        Tree { path: Vec::new(), leaf: 1.0 }
+        Tree { path: Vec::new(), leaf: Some(1.0) }
+    }
+
+    /// A search that has come so far. Without a leaf, the next child of the last node is yet to be entered,
+    /// and one is finished.
+    pub(crate) fn at(path: Vec<Node>, leaf: Option<f64>) -> Tree {
+        Tree { path, leaf }
     }
 
     /// Goes down to a node with so many children, and on to the first of them. `cost` is that of
@@ -72,23 +78,23 @@ impl Tree {
     /// Ends the current branch. `cost` is that of coming there from the last node.
     #[inline(always)]
     pub fn leaf(&mut self, cost: f64) {
-        self.leaf = cost;
+        self.leaf = Some(cost);
     }
 
     /// Goes on with the next child of the node at `depth`: what was below it is finished.
     #[inline(always)]
     pub fn next(&mut self, depth: usize) {
         let finished = self.path.drain(depth + 1..).rev();
-        let cost = finished.fold(self.leaf, |cost, node| node.cost + node.below + cost);
+        let cost = finished.fold(self.leaf.unwrap_or(0.0), |cost, node| node.cost + node.below + cost);
         let node = &mut self.path[depth];
         node.finished += 1;
         node.below += cost;
     }
 
-    /// The part of the tree that is done, once the current branch has come to its leaf: from 0 to 1.
+    /// The part of the tree that is done, from 0 to 1: with the current leaf, if there is one.
     pub fn progress(&self) -> f64 {
         let part = |part: f64, node: &Node| (f64::from(node.finished) + part) / f64::from(node.marked);
-        self.path.iter().rev().fold(1.0, part)
+        self.path.iter().rev().fold(if self.leaf.is_some() { 1.0 } else { 0.0 }, part)
     }
 
     /// The number of leaves, if so many have been reached: the estimate by weighted backtrack.
@@ -98,9 +104,10 @@ impl Tree {
 
     /// What the whole search costs: the recursive estimate.
     pub fn recursive(&self) -> f64 {
-        self.path.iter().rev().fold(self.leaf, |cost, node| {
-            let share = f64::from(node.marked) / f64::from(node.finished + 1);
-            node.cost + share * (node.below + cost)
+        let mut entered = self.leaf.is_some();
+        self.path.iter().rev().fold(self.leaf.unwrap_or(0.0), |cost, node| {
+            let explored = node.finished + u32::from(std::mem::replace(&mut entered, true));
+            node.cost + f64::from(node.marked) / f64::from(explored) * (node.below + cost)
         })
     }
 }

@@ -42,12 +42,12 @@ mod tests;
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
-use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy, Traces};
+use unpick_core::strategy::{Estimate, LockWaiter, Ready, Scene, Strategy, Traces};
 use unpick_core::thread_set::ThreadSet;
 
 use classes::Classes;
 use search::{Rule, Search};
-use stack::{Access, Step};
+use stack::{Access, Step, Steps};
 
 /// Which traces are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +125,8 @@ pub struct Trace {
     enabled: ThreadSet,
     classes: Classes,
     traces: Traces,
+    /// Traces that were run to their end under lower bounds.
+    earlier: u64,
 }
 
 impl Trace {
@@ -149,6 +151,7 @@ impl Trace {
             enabled: ThreadSet::new(),
             classes: Classes::default(),
             traces: Traces { bound, ..Traces::default() },
+            earlier: 0,
         }
     }
 }
@@ -167,19 +170,10 @@ impl Strategy for Trace {
     }
 
     fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
-        self.steps.clear();
-        self.enabled.clear();
-        for thread in (0..graph.thread_count()).map(|t| ThreadId(t as u32)) {
-            let enabled = ready.contains(thread);
-            if enabled {
-                self.enabled.insert(thread);
-            }
-            let exists = graph.exists(thread) && !graph.is_finished(thread);
-            let step = |op| step(graph, thread, op, enabled, self.spurious);
-            let known = ready.op(thread).map_or(Step::unknown(), step);
-            self.steps.push(exists.then_some(known));
-        }
-        self.search.pick(graph.len(), &self.steps, &self.enabled)
+        self.enabled.clone_from(&ready.others);
+        self.enabled.insert_all(&ready.reads);
+        let view = View { graph, ready, spurious: self.spurious };
+        self.search.pick(graph.len(), &view, &self.enabled)
     }
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
@@ -212,7 +206,7 @@ impl Strategy for Trace {
             let step = step(graph, waiter.thread, &waiter.op(), false, self.spurious);
             self.steps[waiter.thread.index()] = Some(step);
         }
-        self.search.end(&self.steps);
+        self.search.end(self.steps.as_slice());
     }
 
     fn next(&mut self, scene: Scene<'_>) -> bool {
@@ -234,6 +228,7 @@ impl Strategy for Trace {
         }
         let bound = self.bound.map_or(0, |bound| bound + 1);
         self.bound = Some(bound);
+        self.earlier += self.search.traces();
         self.search.restart(bound);
         self.classes.clear();
         let explored = self.traces.explored;
@@ -242,8 +237,42 @@ impl Strategy for Trace {
         true
     }
 
+    fn estimate(&self, _: u64) -> Option<Estimate> {
+        let (tree, run, earlier) = (self.search.tree(), self.search.traces(), self.earlier as f64);
+        if run == 0 {
+            return None;
+        }
+        // The bound that follows is not known to be needed, so the search is up to the present one.
+        let total = earlier + tree.total(run);
+        let progress = (earlier + run as f64) / total;
+        Some(Estimate { progress, total, recursive: earlier + tree.recursive() })
+    }
+
     fn traces(&self) -> Option<Traces> {
         Some(Traces { selective: self.method == Method::ChessAtomic, ..self.traces })
+    }
+}
+
+/// The threads of an execution. What they would do next is found out when it is asked for.
+struct View<'a> {
+    graph: &'a Graph,
+    ready: &'a Ready,
+    spurious: bool,
+}
+
+impl Steps for View<'_> {
+    fn threads(&self) -> usize {
+        self.graph.thread_count()
+    }
+
+    fn step(&self, thread: ThreadId) -> Option<Step> {
+        let exists = self.graph.exists(thread) && !self.graph.is_finished(thread);
+        let step = |op| step(self.graph, thread, op, self.ready.contains(thread), self.spurious);
+        exists.then(|| self.ready.op(thread).map_or(Step::unknown(), step))
+    }
+
+    fn is_silent(&self, thread: ThreadId) -> bool {
+        self.ready.op(thread).is_some_and(|op| op.addr == Addr::NONE)
     }
 }
 

@@ -1,14 +1,16 @@
 //! Estimates of the size of a search, against searches whose size is known.
 
-use unpick_core::execution::Execution;
+use unpick_core::execution::{Execution, Outcome};
 use unpick_core::strategy::Estimate;
 use unpick_strategies::optimal::{Optimal, Probe};
+use unpick_strategies::trace::{Method, Trace};
 use unpick_testkit::Machine;
 use unpick_testkit::Model;
 use unpick_testkit::Random;
 use unpick_testkit::drive::run;
 use unpick_testkit::family::member;
 use unpick_testkit::generate::{Profile, generate};
+use unpick_testkit::interleave::orders;
 use unpick_testkit::program::Program;
 
 /// The estimates after each execution.
@@ -113,6 +115,62 @@ fn at_the_end_both_estimates_are_exact() {
             // The last branches of a search may lead nowhere.
             assert!(last.progress <= 1.0 + 1e-9, "{program}: {last:?}");
             assert!(last.recursive >= all * (1.0 - 1e-9), "{program}: {last:?} of {all}");
+        }
+    }
+}
+
+/// Follows the estimates of a strategy over traces to the end.
+fn follow(program: &Program, method: Method, bound: Option<u32>, spurious: bool) {
+    let strategy = Box::new(Trace::new(method, bound, spurious));
+    let mut execution = Execution::new(unpick_models::by_name("cpp20").unwrap(), strategy, usize::MAX);
+    let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs();
+    let tell = |what: &str| format!("{} {bound:?}: {program}: {what}", method.name());
+    assert_eq!(execution.strategy().estimate(0), None);
+    let mut executions = 0;
+    let mut goes_on = true;
+    while goes_on {
+        let outcome = run(&mut execution, program, &mut machines);
+        executions += u64::from(!matches!(outcome, Outcome::Ended));
+        let within = execution.strategy().traces().and_then(|traces| traces.bound);
+        let before = execution.strategy().estimate(executions).expect("an estimate");
+        goes_on = execution.advance();
+        let next = execution.strategy().traces().and_then(|traces| traces.bound);
+        let last = !goes_on || next != within;
+        let done = executions as f64;
+        assert!(before.progress > 0.0 && before.progress <= 1.0, "{}", tell(&format!("{before:?}")));
+        assert_eq!(close(before.progress, 1.0), last, "{}", tell(&format!("{before:?}, {done}")));
+        assert!(close(before.total, done / before.progress), "{}", tell(&format!("{before:?}, {done}")));
+        if last {
+            let exact = close(before.total, done) && close(before.recursive, done);
+            assert!(exact, "{}", tell(&format!("{before:?}, {done}")));
+        }
+        match execution.strategy().estimate(executions) {
+            // To say what comes next adds nothing to what is known.
+            Some(after) => {
+                let same = close(after.progress, before.progress)
+                    && close(after.total, before.total)
+                    && close(after.recursive, before.recursive);
+                assert!(same, "{}", tell(&format!("{before:?} became {after:?}")));
+            }
+            None => assert!(last && goes_on, "{}", tell("no estimate")),
+        }
+    }
+}
+
+#[test]
+fn searches_over_traces_end_when_the_estimates_say_so() {
+    for number in 0..60 {
+        let profile = Profile::ALL[number as usize % Profile::ALL.len()];
+        let program = generate(profile, &mut Random::new(number));
+        if orders(&program, number % 2 == 0, 2000).is_err() {
+            continue;
+        }
+        for method in Method::ALL {
+            follow(&program, method, None, number % 2 == 0);
+            if method.is_bounded() {
+                follow(&program, method, Some(1), number % 2 == 0);
+            }
         }
     }
 }

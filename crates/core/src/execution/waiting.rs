@@ -118,11 +118,10 @@ impl Execution {
     /// Whether all that the thread has read from this event on is what it would read now.
     fn is_up_to_date(&self, thread: ThreadId, from: u32) -> bool {
         let events = self.graph.since(thread, from);
-        let decides = |event: &Event| event.kind == Kind::Choice || event.has(Event::SPURIOUS);
         let now = |event: &Event| self.graph.value(event.addr, self.graph.newest(event.addr));
         let seen = |event: &Event| self.graph.value(event.addr, event.rf);
         let mut reads = events.iter().filter(|event| event.is_read());
-        !events.iter().any(decides) && reads.all(|event| seen(event) == now(event))
+        !events.iter().any(Event::is_free) && reads.all(|event| seen(event) == now(event))
     }
 
     /// Ends the run if the thread gives back a lock that it does not hold.

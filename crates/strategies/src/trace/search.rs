@@ -6,7 +6,8 @@ use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::ThreadId;
 use unpick_core::thread_set::ThreadSet;
 
-use super::stack::{Node, Stack, Step, knows};
+use super::stack::{Node, Stack, Step, Steps, knows};
+use crate::estimate::{self, Tree};
 
 /// Which threads are run from a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +34,24 @@ pub(crate) enum Rule {
     Conservative,
 }
 
+/// What a search costs, for estimates of its size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    /// Each step that is new.
+    pub(crate) step: u64,
+    /// Each trace that is run to its end.
+    pub(crate) trace: u64,
+}
+
 /// The search.
 #[derive(Debug)]
 pub(crate) struct Search {
     rule: Rule,
+    cost: Cost,
+    /// What the traces before the current one have cost, and the steps of that one.
+    spent: u64,
+    /// Traces that were run to their end, before the current one.
+    traces: u64,
     /// Whether two reads of one place conflict.
     reads_conflict: bool,
     /// Interruptions at most.
@@ -56,6 +71,9 @@ impl Search {
     pub(crate) fn new(rule: Rule, reads_conflict: bool, bound: Option<u32>) -> Search {
         Search {
             rule,
+            cost: Cost { step: 0, trace: 1 },
+            spent: 0,
+            traces: 0,
             reads_conflict,
             bound,
             cut: false,
@@ -65,6 +83,13 @@ impl Search {
             found: Vec::new(),
             first: Vec::new(),
         }
+    }
+
+    /// The same search, with estimates of what it costs.
+    #[cfg(test)]
+    pub(crate) fn with_cost(mut self, cost: Cost) -> Search {
+        self.cost = cost;
+        self
     }
 
     /// Whether the bound has kept something from being explored.
@@ -87,6 +112,7 @@ impl Search {
         debug_assert_eq!(self.stack.len(), 0);
         self.bound = Some(bound);
         self.cut = false;
+        (self.spent, self.traces) = (0, 0);
     }
 
     /// The thread that moves at this place in the trace, given the next step of each thread that has
@@ -94,7 +120,7 @@ impl Search {
     pub(crate) fn pick(
         &mut self,
         at: usize,
-        steps: &[Option<Step>],
+        steps: &(impl Steps + ?Sized),
         enabled: &ThreadSet,
     ) -> Option<ThreadId> {
         if at >= self.stack.len() {
@@ -110,9 +136,10 @@ impl Search {
     }
 
     /// Makes a node for a state that is new, and decides who moves first.
-    fn arrive(&mut self, steps: &[Option<Step>], enabled: &ThreadSet) -> Option<()> {
-        let at = self.stack.push(enabled, steps.len());
-        let silent = enabled.iter().find(|thread| self.step(steps, *thread).is_some_and(|step| step.silent));
+    fn arrive(&mut self, steps: &(impl Steps + ?Sized), enabled: &ThreadSet) -> Option<()> {
+        let at = self.stack.push(enabled, steps.threads());
+        self.stack.node_mut(at).entered = self.spent;
+        let silent = enabled.iter().find(|&thread| steps.is_silent(thread));
         self.inherit_sleep(at, steps);
         let thread = match silent {
             Some(thread) => Some(thread),
@@ -132,7 +159,7 @@ impl Search {
 
     /// Decides once more who moves from a state: the thread that was to move waits, as has become known
     /// since. A loop that waits is recognised only when it has come round.
-    fn come_again(&mut self, at: usize, steps: &[Option<Step>], enabled: &ThreadSet) -> Option<()> {
+    fn come_again(&mut self, at: usize, steps: &(impl Steps + ?Sized), enabled: &ThreadSet) -> Option<()> {
         debug_assert_eq!(at + 1, self.stack.len());
         if !self.open {
             self.stack.undo();
@@ -155,20 +182,21 @@ impl Search {
     }
 
     /// The step of a thread, as the rule sees it.
-    fn step(&self, steps: &[Option<Step>], thread: ThreadId) -> Option<Step> {
-        let step = (*steps.get(thread.index())?)?;
+    fn step(&self, steps: &(impl Steps + ?Sized), thread: ThreadId) -> Option<Step> {
+        let step = steps.step(thread)?;
         Some(if self.reads_conflict { step.writing() } else { step })
     }
 
     /// A thread that sleeps goes on sleeping until a step conflicts with its own.
-    fn inherit_sleep(&mut self, at: usize, steps: &[Option<Step>]) {
+    fn inherit_sleep(&mut self, at: usize, steps: &(impl Steps + ?Sized)) {
         let Some(parent) = at.checked_sub(1) else { return };
         let mut next = self.stack.node(parent).sleep.first();
         while let Some(thread) = next {
             let parent = self.stack.node(parent);
             next = parent.sleep.after(thread);
-            let step = self.step(steps, thread).filter(|step| step.enabled);
-            if thread != parent.thread && step.is_some_and(|step| !step.conflicts(&parent.step)) {
+            let wakes = || self.step(steps, thread).is_none_or(|step| step.conflicts(&parent.step));
+            let enabled = thread != parent.thread && self.stack.node(at).enabled.contains(thread);
+            if enabled && (parent.step.accesses().is_empty() || !wakes()) {
                 let node = self.stack.node_mut(at);
                 node.sleep.insert(thread);
                 node.slept.insert(thread);
@@ -182,7 +210,7 @@ impl Search {
     /// Wakes the threads that could let the thread go on that moved last. The change of thread is free
     /// only because that one has to wait: if the step of a sleeper came earlier, it would not, and the
     /// change would be a preemption.
-    fn wake(&mut self, at: usize, steps: &[Option<Step>]) {
+    fn wake(&mut self, at: usize, steps: &(impl Steps + ?Sized)) {
         let node = self.stack.node(at);
         let waiting = node.last.filter(|_| !node.goes_on()).and_then(|last| self.step(steps, last));
         let Some(waiting) = waiting else { return };
@@ -199,13 +227,13 @@ impl Search {
     }
 
     /// Whom to run first from a new state, if anyone.
-    fn first_of(&mut self, at: usize, steps: &[Option<Step>]) -> Option<ThreadId> {
+    fn first_of(&mut self, at: usize, steps: &(impl Steps + ?Sized)) -> Option<ThreadId> {
         if matches!(self.rule, Rule::Persistent { .. } | Rule::Conservative) {
             self.look_around(at, steps);
         }
         let node = self.stack.node(at);
         let last = node.last.filter(|_| node.goes_on());
-        let awake = lowest(node, &node.enabled, &[&node.sleep]);
+        let awake = node.enabled.iter().find(|&thread| !node.sleep.contains(thread));
         let first = match self.rule {
             Rule::All | Rule::Synchronising | Rule::Conservative | Rule::Marked { .. } => last.or(awake),
             Rule::Persistent { .. } | Rule::Source => awake,
@@ -226,41 +254,46 @@ impl Search {
 
     /// Whom to run next from the last node, if anyone.
     fn next_of(&mut self, at: usize) -> Option<ThreadId> {
-        let bound = self.bound.unwrap_or(u32::MAX);
         let node = self.stack.node_mut(at);
-        let interrupts = node.goes_on();
-        let next = match self.rule {
-            Rule::All | Rule::Synchronising => lowest(node, &node.enabled, &[&node.done]),
-            Rule::Persistent { .. } | Rule::Source => lowest(node, &node.wanted, &[&node.done, &node.sleep]),
-            Rule::Conservative => {
-                let next = lowest(node, &node.wanted, &[&node.done]);
-                // The thread that was running needs no interruption, whenever it is asked for.
-                let free = node.last.filter(|last| node.wanted.contains(*last) && !node.done.contains(*last));
-                free.or(next)
-            }
-            Rule::Marked { sleep } => {
-                if interrupts && !node.marked {
-                    return None;
-                }
-                if let Some(last) = node.last.filter(|_| interrupts && sleep) {
-                    node.sleep.insert(last);
-                }
-                lowest(node, &node.enabled, &[&node.done, &node.sleep])
-            }
-        };
-        let next = next?;
-        if node.interrupts(next) && node.used >= bound {
+        if self.rule == (Rule::Marked { sleep: true })
+            && node.marked
+            && node.goes_on()
+            && let Some(last) = node.last
+        {
+            node.sleep.insert(last);
+        }
+        let node = self.stack.node(at);
+        // The thread that was running needs no interruption, whenever it is asked for.
+        let free = node.last.filter(|&last| self.rule == Rule::Conservative && self.is_left(node, last));
+        let next = free.or_else(|| node.enabled.iter().find(|&thread| self.is_left(node, thread)))?;
+        if self.is_beyond(node, next) {
             self.cut = true;
             return None;
         }
         Some(next)
     }
 
+    /// Whether the thread is to be run from a node, and has not been, if the bound permits.
+    fn is_left(&self, node: &Node, thread: ThreadId) -> bool {
+        let wanted = match self.rule {
+            Rule::All | Rule::Synchronising => true,
+            Rule::Persistent { .. } | Rule::Source | Rule::Conservative => node.wanted.contains(thread),
+            Rule::Marked { .. } => node.marked || !node.goes_on(),
+        };
+        wanted && node.enabled.contains(thread) && !node.done.contains(thread) && !node.sleep.contains(thread)
+    }
+
+    /// Whether running the thread from a node is beyond the bound.
+    fn is_beyond(&self, node: &Node, thread: ThreadId) -> bool {
+        self.bound.is_some_and(|bound| node.used >= bound) && node.interrupts(thread)
+    }
+
     /// Takes the step of the last node's thread, and looks what it is in conflict with.
-    fn go(&mut self, steps: &[Option<Step>]) {
+    fn go(&mut self, steps: &(impl Steps + ?Sized)) {
         let at = self.stack.len() - 1;
         let thread = self.stack.node(at).thread;
         let Some(step) = self.step(steps, thread) else { return };
+        self.spent += self.cost.step;
         let node = self.stack.node_mut(at);
         node.way = node.way.min(step.ways.saturating_sub(1));
         self.stack.look(thread, &step);
@@ -279,7 +312,10 @@ impl Search {
 
     /// Leaves the trace for the next one; how much of it stays. `None` when all is explored.
     pub(crate) fn advance(&mut self) -> Option<usize> {
-        self.stuck = false;
+        let ran = u64::from(!std::mem::take(&mut self.stuck));
+        self.traces += ran;
+        self.spent += ran * self.cost.trace;
+        let spent = self.spent;
         if self.open {
             // The run ended before the step was taken.
             self.open = false;
@@ -288,6 +324,8 @@ impl Search {
         while let Some(at) = self.stack.len().checked_sub(1) {
             self.stack.undo();
             let node = self.stack.node_mut(at);
+            node.finished += 1;
+            node.below = spent - node.entered;
             if node.way + 1 < node.step.ways {
                 node.way += 1;
                 self.open = true;
@@ -309,10 +347,41 @@ impl Search {
         None
     }
 
+    /// How many traces were run to their end, with the current one.
+    pub(crate) fn traces(&self) -> u64 {
+        self.traces + u64::from(self.is_at_end())
+    }
+
+    /// Whether there is a current trace, and it was run to its end.
+    fn is_at_end(&self) -> bool {
+        !self.stuck && !self.open && self.stack.len() > 0
+    }
+
+    /// How far the search has come, as a tree of states.
+    pub(crate) fn tree(&self) -> Tree {
+        let (mut path, mut spent) = (Vec::with_capacity(self.stack.len()), 0);
+        for at in 0..self.stack.len() {
+            let node = self.stack.node(at);
+            let enters = self.open && at + 1 == self.stack.len();
+            // The step of a thread that has yet to move is not known, and nor are its ways.
+            let ways = if enters && node.way == 0 { 1 } else { node.step.ways - node.way };
+            let is_left = |&thread: &ThreadId| {
+                thread != node.thread && self.is_left(node, thread) && !self.is_beyond(node, thread)
+            };
+            let others = if node.step.silent { 0 } else { node.enabled.iter().filter(is_left).count() };
+            let marked = u32::try_from(u64::from(node.finished) + ways + others as u64).unwrap_or(u32::MAX);
+            let cost = (node.entered - spent) as f64;
+            path.push(estimate::Node { marked, finished: node.finished, cost, below: node.below as f64 });
+            spent = node.entered + node.below;
+        }
+        let leaf = self.spent + u64::from(self.is_at_end()) * self.cost.trace - spent;
+        Tree::at(path, (!self.open).then_some(leaf as f64))
+    }
+
     /// Looks at threads that wait for ever: what they are in conflict with.
-    pub(crate) fn end(&mut self, steps: &[Option<Step>]) {
+    pub(crate) fn end(&mut self, steps: &(impl Steps + ?Sized)) {
         let at = self.stack.len();
-        self.stack.make_room(steps.len());
+        self.stack.make_room(steps.threads());
         if mutant::is(Mutant::WaitersSkipped) {
             return;
         }
@@ -326,10 +395,10 @@ impl Search {
     // ---------------------------------------------------------------- persistent sets
 
     /// Asks for the threads whose next step is in conflict with one that was taken.
-    fn look_around(&mut self, at: usize, steps: &[Option<Step>]) {
+    fn look_around(&mut self, at: usize, steps: &(impl Steps + ?Sized)) {
         // The last step that is not silent; what is older was looked at before.
         let since = (0..at).rev().find(|&i| !self.stack.node(i).step.silent);
-        for thread in (0..steps.len()).map(|t| ThreadId(t as u32)) {
+        for thread in (0..steps.threads()).map(|t| ThreadId(t as u32)) {
             let Some(step) = self.step(steps, thread) else { continue };
             let moved = self.stack.newest(thread).is_none_or(|newest| Some(newest) >= since);
             let touched = since.is_some_and(|i| self.stack.node(i).step.conflicts(&step));
@@ -422,8 +491,8 @@ impl Search {
     }
 
     /// As for steps that are taken, for those of threads that wait.
-    fn see_blocked(&mut self, at: usize, steps: &[Option<Step>]) {
-        for thread in (0..steps.len()).map(|t| ThreadId(t as u32)) {
+    fn see_blocked(&mut self, at: usize, steps: &(impl Steps + ?Sized)) {
+        for thread in (0..steps.threads()).map(|t| ThreadId(t as u32)) {
             let Some(step) = self.step(steps, thread).filter(|step| !step.enabled && step.waits) else {
                 continue;
             };
@@ -531,10 +600,4 @@ struct Initials {
     own: bool,
     /// Whether one of them is run anyway.
     asked: bool,
-}
-
-/// The lowest of some threads that can go on and are in none of the sets.
-fn lowest(node: &Node, of: &ThreadSet, without: &[&ThreadSet]) -> Option<ThreadId> {
-    let mut threads = of.iter().filter(|&thread| node.enabled.contains(thread));
-    threads.find(|&thread| without.iter().all(|set| !set.contains(thread)))
 }

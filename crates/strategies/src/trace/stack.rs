@@ -98,6 +98,32 @@ impl Step {
     }
 }
 
+/// What each thread would do next.
+pub(crate) trait Steps {
+    /// How many threads there are.
+    fn threads(&self) -> usize;
+
+    /// The step of a thread, if it has one.
+    fn step(&self, thread: ThreadId) -> Option<Step>;
+
+    /// Whether no other thread can tell when the step of a thread that can go on is taken.
+    fn is_silent(&self, thread: ThreadId) -> bool;
+}
+
+impl Steps for [Option<Step>] {
+    fn threads(&self) -> usize {
+        self.len()
+    }
+
+    fn step(&self, thread: ThreadId) -> Option<Step> {
+        *self.get(thread.index())?
+    }
+
+    fn is_silent(&self, thread: ThreadId) -> bool {
+        self.step(thread).is_some_and(|step| step.silent)
+    }
+}
+
 /// A state on the way, and the step that is taken from there.
 #[derive(Debug)]
 pub(crate) struct Node {
@@ -125,6 +151,12 @@ pub(crate) struct Node {
     /// Which of its ways the step goes.
     pub(crate) way: u64,
     pub(crate) clock: Vec<u32>,
+    /// How many ways to go on from here are explored.
+    pub(crate) finished: u32,
+    /// What the search had cost when it came here.
+    pub(crate) entered: u64,
+    /// What the ways that are explored have cost.
+    pub(crate) below: u64,
     /// Threads that the step has let go on.
     woke: ThreadSet,
 }
@@ -145,6 +177,9 @@ impl Node {
             step: Step::silent(),
             way: 0,
             clock: Vec::new(),
+            finished: 0,
+            entered: 0,
+            below: 0,
             woke: ThreadSet::new(),
         }
     }
@@ -248,6 +283,7 @@ impl Stack {
             set.clear();
         }
         (node.marked, node.used, node.last, node.way) = (false, 0, None, 0);
+        (node.finished, node.below) = (0, 0);
         if let Some(parent) = earlier.last_mut() {
             node.used = parent.used + u32::from(!parent.step.silent && parent.interrupts(parent.thread));
             node.last = if parent.step.silent { parent.last } else { Some(parent.thread) };

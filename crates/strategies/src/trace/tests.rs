@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use unpick_core::op::ThreadId;
 use unpick_core::thread_set::ThreadSet;
 
-use super::search::{Rule, Search};
+use super::search::{Cost, Rule, Search};
 use super::stack::{Access, Step};
 
 /// A step: what it reads, what it writes, the lock that it takes, the lock that it gives back.
@@ -19,6 +19,8 @@ enum Part {
     Move(char, char),
     Lock(char),
     Unlock(char),
+    /// Touches nothing.
+    Local,
 }
 
 type Program = Vec<Vec<Part>>;
@@ -33,6 +35,7 @@ fn parse(text: &str) -> Program {
             (Some('w'), Some(place), None) => Part::Write(place),
             (Some('l'), Some(lock), None) => Part::Lock(lock),
             (Some('u'), Some(lock), None) => Part::Unlock(lock),
+            (Some('-'), Some('-'), None) => Part::Local,
             _ => panic!("{word} is no step"),
         }
     };
@@ -76,10 +79,10 @@ fn follow(program: &Program, search: &mut Search) -> Vec<usize> {
             steps[t] = Some(step);
         }
         if enabled.is_empty() {
-            search.end(&steps);
+            search.end(steps.as_slice());
             return trace;
         }
-        let Some(thread) = search.pick(trace.len(), &steps, &enabled) else { return trace };
+        let Some(thread) = search.pick(trace.len(), steps.as_slice(), &enabled) else { return trace };
         let t = thread.index();
         match program[t][at[t]] {
             Part::Lock(lock) => assert!(held.insert(lock), "a lock that is taken was taken"),
@@ -101,6 +104,7 @@ fn step(part: Part, held: &BTreeSet<char>) -> Step {
             Step { waits: true, enabled: !held.contains(&lock), ..Step::access(at(lock, true)) }
         }
         Part::Unlock(lock) => Step::access(at(lock, true)),
+        Part::Local => Step::silent(),
     }
 }
 
@@ -110,6 +114,7 @@ fn class(program: &Program, trace: &[usize]) -> Vec<(usize, usize, usize, usize)
         Part::Read(place) => (vec![place], vec![]),
         Part::Write(place) | Part::Lock(place) | Part::Unlock(place) => (vec![], vec![place]),
         Part::Move(from, to) => (vec![from], vec![to]),
+        Part::Local => (vec![], vec![]),
     };
     let depends = |a: Part, b: Part| {
         let ((a_reads, a_writes), (b_reads, b_writes)) = (sets(a), sets(b));
@@ -228,4 +233,114 @@ fn a_lock_that_is_never_given_back_hides_no_order() {
         assert_eq!(run(&program, rule, false, Some(0)).2, 2, "{rule:?}");
         assert_eq!(run(&program, rule, false, Some(1)).2, 3, "{rule:?}");
     }
+}
+
+/// What is known of a tree after a branch: the part that is done, its branches and its steps.
+type Size = (f64, f64, f64);
+
+fn close(a: Size, b: Size) -> bool {
+    (a.0 - b.0).abs() < 5e-4 && (a.1 - b.1).abs() < 5e-4 && (a.2 - b.2).abs() < 5e-4
+}
+
+/// The branches of a search in order, with the estimates after each; a step costs one.
+fn sizes(program: &Program, rule: Rule, reads_conflict: bool, bound: Option<u32>) -> Vec<(String, Size)> {
+    let mut search = Search::new(rule, reads_conflict, bound).with_cost(Cost { step: 1, trace: 0 });
+    let mut sizes = Vec::new();
+    loop {
+        let branch: String = follow(program, &mut search).iter().map(|t| (t + 1).to_string()).collect();
+        let tree = search.tree();
+        sizes.push((branch, (tree.progress(), tree.total(search.traces()), tree.recursive())));
+        if search.advance().is_none() {
+            return sizes;
+        }
+    }
+}
+
+/// The same from the whole tree: its branches in order, each with the branch during which it became known.
+struct Whole<'a>(&'a [(&'a str, usize)]);
+
+impl Whole<'_> {
+    fn after(&self, run: usize) -> Size {
+        let explored = &self.0[..run];
+        let weight =
+            |branch: &str| (0..branch.len()).map(|i| self.children(&branch[..i], run)).product::<f64>();
+        let part = explored.iter().map(|(branch, _)| 1.0 / weight(branch)).sum::<f64>();
+        (part, run as f64 / part, self.steps("", run))
+    }
+
+    /// The children of a node that are known.
+    fn children(&self, node: &str, run: usize) -> f64 {
+        let known = self.0.iter().filter(|(_, since)| *since <= run);
+        self.distinct(node, known.map(|(branch, _)| *branch)).len() as f64
+    }
+
+    fn distinct<'b>(&self, node: &str, branches: impl Iterator<Item = &'b str>) -> BTreeSet<char> {
+        branches.filter_map(|branch| branch.strip_prefix(node)?.chars().next()).collect()
+    }
+
+    /// The steps below a node, by recursion.
+    fn steps(&self, node: &str, run: usize) -> f64 {
+        let explored = self.distinct(node, self.0[..run].iter().map(|(branch, _)| *branch));
+        if explored.is_empty() {
+            return 0.0;
+        }
+        let below =
+            explored.iter().map(|child| 1.0 + self.steps(&format!("{node}{child}"), run)).sum::<f64>();
+        self.children(node, run) / explored.len() as f64 * below
+    }
+}
+
+/// Two threads that each read `x`, add one and write `x`: the example of the estimators in Ben Blum's thesis.
+const PUBLISHED: &str = "rx -- wx || rx -- wx";
+
+#[test]
+fn the_published_example_is_met_step_by_step() {
+    let sizes = sizes(&parse(PUBLISHED), Rule::Conservative, false, Some(2));
+    let table = [
+        ("111222", (1.0 / 4.0, 4.0, 20.0)),
+        ("112221", (3.0 / 8.0, 16.0 / 3.0, 24.0)),
+        ("112212", (1.0 / 2.0, 6.0, 24.0)),
+        ("222111", (3.0 / 4.0, 16.0 / 3.0, 22.0)),
+        ("221112", (7.0 / 8.0, 40.0 / 7.0, 24.0)),
+        ("221121", (1.0, 6.0, 24.0)),
+    ];
+    assert_eq!(sizes.len(), table.len());
+    for ((branch, size), (expected, published)) in sizes.iter().zip(table) {
+        assert!(branch == expected && close(*size, published), "{branch}: {size:?}");
+    }
+}
+
+/// Reductions that go on with the lowest thread, instead of the one that moved last, come to the branches of
+/// the published example in another order, or to fewer.
+#[test]
+fn in_another_order_the_estimates_are_those_of_the_whole_tree() {
+    let persistent = Rule::Persistent { sleep: false };
+    let left = [("111222", 0), ("112212", 1), ("112221", 2)];
+    // After `rx` of the second thread, the first one is lower. A write conflicts with the read before it.
+    let right = [("221112", 1), ("221121", 4), ("222111", 4)];
+    let all = [left, right].concat();
+    // With sleep sets, and when reads do not conflict, the root has one child until a write comes after both.
+    let sleep = [left.as_slice(), &[("222111", 2)]].concat();
+    let source = [left.as_slice(), &[("222111", 3)]].concat();
+    let rows = [
+        (persistent, true, &all, 24.0),
+        (Rule::Persistent { sleep: true }, false, &sleep, 18.0),
+        (Rule::Source, false, &source, 18.0),
+    ];
+    for (rule, reads_conflict, branches, steps) in rows {
+        let sizes = sizes(&parse(PUBLISHED), rule, reads_conflict, None);
+        let whole = Whole(branches);
+        assert_eq!(sizes.len(), branches.len(), "{rule:?}");
+        for (i, (branch, size)) in sizes.iter().enumerate() {
+            assert_eq!(branch, branches[i].0, "{rule:?} {i}");
+            assert!(close(*size, whole.after(i + 1)), "{rule:?} {branch}: {size:?} {:?}", whole.after(i + 1));
+        }
+        let last = whole.after(branches.len());
+        assert!(close(last, (1.0, branches.len() as f64, steps)), "{rule:?}: {last:?}");
+    }
+    // The left half is as published.
+    let whole = Whole(&all);
+    assert!(close(whole.after(1), (0.25, 4.0, 20.0)));
+    assert!(close(whole.after(2), (0.375, 16.0 / 3.0, 24.0)));
+    assert!(close(whole.after(3), (0.5, 6.0, 24.0)));
 }

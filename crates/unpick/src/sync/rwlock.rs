@@ -252,7 +252,7 @@ impl<T: ?Sized> RwLock<T> {
             return try_lock(0);
         }
         let load = Op::load(Addr::NONE, Mode::Relaxed, site);
-        let nth = ops::choose(count as Value + 1, site) as usize;
+        let nth = ops::guess(count as Value + 1, site) as usize;
         let is_right = match nth.checked_sub(1) {
             None => (0..count).all(try_lock),
             Some(slot) => ops::on_object(self.object(slot), 0, load) != 0,

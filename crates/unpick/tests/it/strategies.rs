@@ -162,6 +162,52 @@ fn a_spin_lock_holds() {
 }
 
 #[test]
+fn loops_that_try_a_lock_lose_nothing() {
+    let outcomes = same_outcomes(|| {
+        let lock = Arc::new(Mutex::new(0u64));
+        let theirs = Arc::clone(&lock);
+        let other = thread::spawn(move || *theirs.lock().unwrap() += 1);
+        let seen = loop {
+            if let Ok(mut value) = lock.try_lock() {
+                *value *= 2;
+                break *value;
+            }
+        };
+        other.join().unwrap();
+        seen + 4 * *lock.lock().unwrap()
+    });
+    assert_eq!(outcomes, 2);
+    let outcomes = same_outcomes(|| {
+        let lock = Arc::new(RwLock::new(0u64));
+        let read = || {
+            let lock = Arc::clone(&lock);
+            thread::spawn(move || *lock.read().unwrap())
+        };
+        let (first, second) = (read(), read());
+        loop {
+            if let Ok(mut value) = lock.try_write() {
+                *value = 1;
+                break;
+            }
+        }
+        first.join().unwrap() + 2 * second.join().unwrap()
+    });
+    assert_eq!(outcomes, 4);
+}
+
+#[test]
+fn a_loop_that_tries_a_lock_which_is_never_free_is_found() {
+    found_by_all("livelock", || {
+        let lock = Arc::new(RwLock::new(0));
+        let theirs = Arc::clone(&lock);
+        let other = thread::spawn(move || while theirs.try_write().is_err() {});
+        let guard = lock.read().unwrap();
+        other.join().unwrap();
+        drop(guard);
+    });
+}
+
+#[test]
 fn loops_that_look_at_two_places_lose_nothing() {
     let outcomes = same_outcomes(|| {
         let flags = Arc::new([const { AtomicUsize::new(0) }; 3]);

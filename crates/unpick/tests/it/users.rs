@@ -538,6 +538,19 @@ fn a_loop_of_try_writes_waits() {
 }
 
 #[test]
+fn a_loop_of_try_writes_that_nobody_lets_in_is_a_livelock() {
+    let finding = violated(|| {
+        let lock = Arc::new(RwLock::new(0));
+        let theirs = Arc::clone(&lock);
+        let thread = thread::spawn(move || while theirs.try_write().is_err() {});
+        let guard = lock.read().unwrap();
+        thread.join().unwrap();
+        drop(guard);
+    });
+    assert_eq!(finding.title, "livelock");
+}
+
+#[test]
 fn a_loop_of_timed_waits_that_nobody_ends_is_a_livelock() {
     let finding = violated(|| {
         let pair = (Mutex::new(false), Condvar::new());
