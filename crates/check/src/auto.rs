@@ -298,6 +298,6 @@ impl Plan for Auto {
     }
 
     fn counts(&self, execution: &Execution, total: Stats) -> Stats {
-        if self.phase == Phase::All || self.exhausted { *execution.stats() } else { total }
+        if self.exhausted { *execution.stats() } else { total }
     }
 }

@@ -94,12 +94,7 @@ fn after_a_tenth_of_the_search_most_random_descents_are_within_a_factor_of_three
         good[1] += u32::from(within(after.recursive, all));
         let descents = probe(&member.program, "cpp20", u64::MAX, estimates.len() as u64 / 10, 1);
         good[2] += u32::from(within(descents, all));
-        println!(
-            "{family} {size}: {all}, after a tenth {:.0} by weighted backtrack, {:.0} by recursion, {:.0} by descents",
-            after.total, after.recursive, descents
-        );
     }
-    println!("within a factor of three: {good:?} of 20 by weighted backtrack, recursion and random descents");
     assert!(good[2] >= 12, "{good:?}");
 }
 

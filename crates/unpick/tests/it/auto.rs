@@ -13,7 +13,11 @@ fn count(threads: usize, times: usize) {
     let workers: Vec<_> = (0..threads)
         .map(|_| {
             let number = Arc::clone(&number);
-            thread::spawn(move || (0..times).for_each(|_| drop(number.fetch_add(1, AcqRel))))
+            thread::spawn(move || {
+                for _ in 0..times {
+                    number.fetch_add(1, AcqRel);
+                }
+            })
         })
         .collect();
     workers.into_iter().for_each(|worker| worker.join().unwrap());

@@ -183,7 +183,7 @@ fn memory_does_not_grow_with_the_number_of_executions() {
         return;
     }
     let program = |limit| {
-        let check = unpick::Check::new().max_executions(limit);
+        let check = unpick::Check::new().strategy("optimal").max_executions(limit);
         let verdict = check.run(|| {
             let x = Arc::new(AtomicUsize::new(0));
             let threads: Vec<_> = (0..4)
@@ -216,7 +216,7 @@ fn memory_does_not_grow_with_blocked_executions_or_panics() {
         return;
     }
     let program = |limit| {
-        let check = unpick::Check::new().max_executions(limit);
+        let check = unpick::Check::new().strategy("optimal").max_executions(limit);
         let verdict = check.run(|| {
             let n = choose(30_000);
             let t = thread::spawn(move || {

@@ -6,8 +6,8 @@
 )]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "checked programs may print")]
 
-mod auto;
 mod arcs;
+mod auto;
 mod basics;
 mod bounded;
 mod broken;
