@@ -17,10 +17,15 @@ use std::time::Duration;
 ///     rate: 1.2e6,
 ///     elapsed: Duration::from_secs(12),
 ///     model: "",
+///     strategy: "optimal",
+///     bound: None,
+///     total: Some(2.4e6),
+///     pairs: None,
 /// };
-/// assert_eq!(progress.to_string(), "unpick: 120,000 executions (3 blocked), 1.2 M/s, 12 s");
+/// let line = "unpick: 120,000 executions (3 blocked), 1.2 M/s, 12 s, optimal, 5.0 % of about 2,400,000, 1.9 s left";
+/// assert_eq!(progress.to_string(), line);
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Progress<'a> {
     /// Executions so far, those that were blocked left out.
     pub executions: u64,
@@ -32,6 +37,14 @@ pub struct Progress<'a> {
     pub elapsed: Duration,
     /// Name of the memory model; not shown when empty.
     pub model: &'a str,
+    /// Name of the strategy at work; not shown when empty.
+    pub strategy: &'a str,
+    /// The bound on preemptions that is being explored.
+    pub bound: Option<u32>,
+    /// How many executions there are, about.
+    pub total: Option<f64>,
+    /// Distinct reads-from pairs so far.
+    pub pairs: Option<usize>,
 }
 
 impl fmt::Display for Progress<'_> {
@@ -47,6 +60,25 @@ impl fmt::Display for Progress<'_> {
         write!(f, ", {}", duration(self.elapsed))?;
         if !self.model.is_empty() {
             write!(f, ", model {}", self.model)?;
+        }
+        if !self.strategy.is_empty() {
+            write!(f, ", {}", self.strategy)?;
+        }
+        if let Some(bound) = self.bound {
+            let plural = if bound == 1 { "" } else { "s" };
+            write!(f, " with at most {bound} preemption{plural}")?;
+        }
+        if let Some(total) = self.total.filter(|total| total.is_finite() && *total >= 1.0) {
+            let done = (self.executions + self.blocked) as f64;
+            let percent = (done / total * 100.0).min(100.0);
+            write!(f, ", {percent:.1} % of about {}", grouped(total as u64))?;
+            let left = (total - done).max(0.0) / self.rate;
+            if left.is_finite() && left < 1e9 {
+                write!(f, ", {} left", duration(Duration::from_secs_f64(left)))?;
+            }
+        }
+        if let Some(pairs) = self.pairs {
+            write!(f, ", {pairs} reads-from pairs")?;
         }
         Ok(())
     }
@@ -113,6 +145,7 @@ mod tests {
             rate: f64::NAN,
             elapsed: Duration::from_millis(1_500),
             model: "cpp20",
+            ..Progress::default()
         };
         assert_eq!(first.to_string(), "unpick: 1 execution, 1.5 s, model cpp20");
     }

@@ -1,6 +1,6 @@
 //! Samplers: executions drawn at random, one after another.
 //!
-//! A sampler draws three things. *Which thread moves* is decided by a [`Policy`], the file of each
+//! A sampler draws three things. *Which thread moves* is decided by a policy, the file of each
 //! sampler. *What a read sees* is drawn here, among all writes that the memory model allows it to see;
 //! *where a write goes* in coherence order likewise. So a sampler works under every memory model, and
 //! names none. Under a model whose executions are [interleavings](unpick_core::memory::MemoryModel::interleaves)

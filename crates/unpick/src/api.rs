@@ -54,7 +54,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// The default settings: C++20 memory, every execution, no limit on time.
+    /// The default settings: C++20 memory, and every execution if that fits a minute.
     pub fn new() -> Check {
         Check::default()
     }
@@ -65,7 +65,7 @@ impl Check {
         self
     }
 
-    /// How to search: `optimal` (the default) runs every execution; strategies over sequentially consistent
+    /// How to search: `auto` (the default) decides by itself; `optimal` runs every execution; strategies over sequentially consistent
     /// traces, such as `source-dpor`, `cb-dpor`, or `cb-dpor:2` for at most two preemptions, run fewer;
     /// `random`, `urw`, `surw`, `pct` (or `pct:3`), `pos`, `greybox` and `digest` draw executions at random,
     /// until they find a violation or a limit is reached. `unpick strategies` lists them, and
@@ -142,7 +142,7 @@ impl Check {
         self
     }
 
-    /// Time at most.
+    /// Time at most: 60 seconds for the strategy `auto`, else no limit, unless set.
     pub fn time_limit(mut self, limit: Duration) -> Check {
         self.config.time_limit = Some(limit);
         self
@@ -518,7 +518,20 @@ impl Meter {
         }
         let (executions, blocked) = pulse.executions();
         let rate = executions as f64 / elapsed.as_secs_f64();
-        let progress = Progress { executions, blocked, rate, elapsed, model: &self.model };
+        let outlook = pulse.outlook();
+        // What is left can be told only of the search for all executions.
+        let exhausts = outlook.bound.is_none() && outlook.sampled == 0;
+        let progress = Progress {
+            executions,
+            blocked,
+            rate,
+            elapsed,
+            model: &self.model,
+            strategy: &outlook.strategy,
+            bound: outlook.bound,
+            total: outlook.estimate.filter(|_| exhausts).map(|estimate| estimate.total),
+            pairs: outlook.pairs,
+        };
         let line = format!("\r\x1b[K{progress}");
         self.drawn = std::io::stderr().write_all(line.as_bytes()).is_ok();
     }
