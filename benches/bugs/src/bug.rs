@@ -70,6 +70,13 @@ pub struct Bug {
 }
 
 impl Bug {
+    /// The name of the file that has the program: the name without what tells its sizes and bugs apart.
+    pub fn family(&self) -> &'static str {
+        let suffixes = ["_large", "_small", "_wakeup"];
+        let name = self.name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
+        suffixes.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
+    }
+
     /// The settings of a check of this program.
     pub fn check(&self) -> Check {
         (self.settings)(Check::new())

@@ -16,6 +16,7 @@
 //! A graph is grown at its end ([`Graph::add`]), cut back to an earlier length
 //! ([`Graph::cut`]), or copied in part ([`Graph::restrict_into`]). It knows no strategy.
 
+mod class;
 mod restrict;
 
 use crate::clock::{Clock, Clocks, Part, join, knows};

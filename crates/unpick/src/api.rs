@@ -280,6 +280,18 @@ impl Check {
         }
     }
 
+    /// What the runtime is to do, for tools that measure searches: the environment is left out of account,
+    /// and a violation is not told.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is wrong.
+    #[doc(hidden)]
+    pub fn task<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Task, Error> {
+        let program: Program = Arc::new(f);
+        Ok(task(&self.config, &program, plan(&self.config)?))
+    }
+
     /// Carries out the check, and returns when the program holds.
     ///
     /// # Panics
@@ -359,13 +371,19 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
     }
 }
 
-fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
+/// What is searched, and how.
+fn plan(config: &Config) -> Result<Box<dyn Plan>, Error> {
     registry::execution(config)?;
     let settings = config.clone();
     let fresh = move || registry::execution(&settings).expect("the settings were good before");
+    Ok(Box::new(Single::new(fresh)))
+}
+
+fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
+    let plan = plan(config)?;
     let mut meter = Meter { shown: config.progress, model: config.model.clone(), drawn: false };
     let collection = Collection::default();
-    let mut task = task(config, program, Box::new(Single::new(fresh)));
+    let mut task = task(config, program, plan);
     task.observer = collection.observer(config);
     let explored = worker::explore(task, &mut |pulse, elapsed| meter.show(pulse, elapsed));
     meter.clear();
