@@ -24,6 +24,7 @@ const LOOM: &str = "loom-std-arc";
 const DFS: &str = "shuttle-dfs";
 const RANDOM: &str = "shuttle-random";
 const UNPICK: &str = "unpick";
+const SAMPLED: &str = "unpick-random";
 
 /// Tests on which much less CPU than loom's is promised.
 const PROMISED: [&str; 5] = ["fetch_add_4x1", "mutex_4x1", "corr_rlx", "iriw", "lastzero_4"];
@@ -95,6 +96,8 @@ struct Row {
     loom: Run,
     dfs: Run,
     random: Run,
+    /// unpick's own samples.
+    sampled: Run,
 }
 
 impl Peers {
@@ -121,6 +124,7 @@ impl Peers {
                 loom: measure(LOOM)?,
                 dfs: measure(DFS)?,
                 random: measure(RANDOM)?,
+                sampled: measure(SAMPLED)?,
                 optimal: test["optimal"].as_u64(),
                 test: name,
             });
@@ -139,7 +143,8 @@ impl Peers {
         test: &str,
         record: &mut fs::File,
     ) -> Result<Run, Problem> {
-        let binary: PathBuf = binaries.join(if tool == UNPICK { "unpick-side" } else { "unpick-peers" });
+        let binary: PathBuf =
+            binaries.join(if tool.starts_with(UNPICK) { "unpick-side" } else { "unpick-peers" });
         let mut best: Option<Run> = None;
         for _ in 0..REPETITIONS {
             let mut command = Command::new(&binary);
@@ -192,8 +197,16 @@ impl Peers {
 
     /// How fast the tools are per execution.
     fn rates(&self, rows: &[Row]) -> String {
-        let head =
-            ["executions per CPU second", "unpick", "loom", "unpick/loom", "shuttle random", "unpick/random"];
+        let head = [
+            "executions per CPU second",
+            "unpick",
+            "loom",
+            "unpick/loom",
+            "shuttle random",
+            "unpick/random",
+            "unpick random",
+            "random/random",
+        ];
         let mut cells: Vec<Vec<String>> = vec![head.map(String::from).to_vec()];
         for row in rows {
             let mut line = vec![row.test.clone(), grouped(row.unpick.rate() as u64)];
@@ -203,6 +216,11 @@ impl Peers {
                     false => [grouped(peer.rate() as u64), short(row.unpick.rate() / peer.rate())],
                 });
             }
+            let ratio = match row.random.gave_up() {
+                true => String::from("-"),
+                false => short(row.sampled.rate() / row.random.rate()),
+            };
+            line.extend([grouped(row.sampled.rate() as u64), ratio]);
             cells.push(line);
         }
         table(&cells, self.markdown)
@@ -248,6 +266,13 @@ impl Peers {
                 mean(&whole),
             );
         }
+        let sampled = rows.iter().filter(|row| !row.random.gave_up() && !row.sampled.gave_up());
+        let ratios: Vec<f64> = sampled.map(|row| row.sampled.rate() / row.random.rate()).collect();
+        println!(
+            "{bullet}rate, samples of unpick / shuttle random, geometric mean over {} tests, where 3 is promised: {}",
+            ratios.len(),
+            geometric_mean(&ratios).map_or_else(|| String::from("-"), short),
+        );
         for row in rows {
             for (tool, run) in [("loom", &row.loom), ("shuttle DFS", &row.dfs), ("unpick", &row.unpick)] {
                 if run.gave_up() || (tool == "unpick" && !run.finished) {

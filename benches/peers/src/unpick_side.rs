@@ -1,5 +1,8 @@
 //! The tests of the comparison, run by unpick: `unpick-side unpick <test> [--limit-seconds S] [--runs N]`.
 //!
+//! The tool is `unpick` for every execution, and `unpick-random`, `unpick-pct:3`, ... for executions that a
+//! strategy draws at random, as many as the other sampling tools draw unless told otherwise.
+//!
 //! Prints the same line as `unpick-peers` does for the other tools: executions are complete and
 //! blocked ones together, and CPU time is that of the whole process while the check was going on, so
 //! starting it up is included. A check of few executions is repeated then, in turn with one that
@@ -13,6 +16,9 @@ mod programs;
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// Executions of a strategy that draws them at random, when the command line names no number.
+const SAMPLES: u64 = 100_000;
+
 /// CPU seconds for which a short check is repeated.
 const REPEATED_SECONDS: f64 = 0.2;
 
@@ -24,14 +30,14 @@ mod side {
 }
 
 fn main() -> ExitCode {
-    let (test, limits) = match limits::parse() {
-        Ok(Some((tool, test, limits))) if tool == "unpick" => (test, limits),
+    let (tool, test, limits) = match limits::parse() {
+        Ok(Some((tool, test, limits))) if tool.starts_with("unpick") => (tool, test, limits),
         Ok(None) => {
             println!("{}", line::list());
             return ExitCode::SUCCESS;
         }
         _ => {
-            eprintln!("usage: unpick-side unpick <test> [--limit-seconds S] [--runs N] | list");
+            eprintln!("usage: unpick-side unpick[-strategy] <test> [--limit-seconds S] [--runs N] | list");
             return ExitCode::from(2);
         }
     };
@@ -44,11 +50,20 @@ fn main() -> ExitCode {
     if let Some(runs) = limits.runs {
         check = check.max_executions(runs);
     }
+    let strategy = tool.strip_prefix("unpick-");
+    if let Some(strategy) = strategy {
+        check = check.strategy(strategy).max_executions(limits.runs.unwrap_or(SAMPLES));
+    }
     let (spent, result) = timed(&check, program);
     let text = match result {
         Ok(verdict) => {
             let stats = verdict.stats();
             let all = stats.executions + stats.blocked;
+            if strategy.is_some() {
+                let finished = verdict.violation().is_none();
+                println!("{}", line::line(&tool, test.name, all, spent, finished, &verdict.to_string()));
+                return ExitCode::SUCCESS;
+            }
             let note = match verdict.holds() {
                 true => format!("{} blocked", stats.blocked),
                 false => verdict.to_string(),

@@ -31,12 +31,14 @@ pub enum Detached {
 pub struct Config {
     /// Name of the memory model.
     pub model: String,
-    /// Name of the strategy, with its parameter.
+    /// Name of the strategy, with its parameter if it has one: `optimal`, `cb-dpor:2`, `pct:3`, ...
     pub strategy: String,
+    /// Where the random numbers of strategies start.
+    pub seed: u64,
     /// Preemptions of one execution at most; others are left out.
     pub preemption_bound: Option<u32>,
-    /// Events of one execution at most; longer ones are cut.
-    pub max_events: usize,
+    /// Events of one execution at most; longer ones are cut. Unless set, the strategy says how many.
+    pub max_events: Option<usize>,
     /// Executions at most.
     pub max_executions: Option<u64>,
     /// Time at most.
@@ -70,8 +72,9 @@ impl Default for Config {
         Config {
             model: String::from("cpp20"),
             strategy: String::from("optimal"),
+            seed: 0,
             preemption_bound: None,
-            max_events: 10_000,
+            max_events: None,
             max_executions: None,
             time_limit: None,
             stack_size: 256 * 1024,
@@ -90,9 +93,10 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 17] = [
+pub const VARIABLES: [(&str, &str); 18] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
-    ("UNPICK_STRATEGY", "how to search: optimal, source-dpor, cb-dpor, cb-dpor:2, ..."),
+    ("UNPICK_STRATEGY", "how to search: optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
+    ("UNPICK_SEED", "where the random numbers of a strategy start"),
     ("UNPICK_PREEMPTIONS", "preemptions of one execution at most"),
     ("UNPICK_MAX_EVENTS", "events of one execution at most"),
     ("UNPICK_MAX_EXECUTIONS", "executions at most"),
@@ -143,11 +147,14 @@ impl Config {
         if let Some(strategy) = variable("UNPICK_STRATEGY") {
             self.strategy = strategy;
         }
+        if let Some(seed) = number("UNPICK_SEED")? {
+            self.seed = seed;
+        }
         if let Some(count) = number("UNPICK_PREEMPTIONS")? {
             self.preemption_bound = Some(u32::try_from(count).unwrap_or(u32::MAX));
         }
         if let Some(count) = number("UNPICK_MAX_EVENTS")? {
-            self.max_events = count as usize;
+            self.max_events = Some(count as usize);
         }
         if let Some(count) = number("UNPICK_MAX_EXECUTIONS")? {
             self.max_executions = Some(count);
@@ -247,6 +254,7 @@ mod tests {
     fn what_is_not_understood_is_an_error() {
         for (name, value) in [
             ("UNPICK_TIME", "soon"),
+            ("UNPICK_SEED", "any"),
             ("UNPICK_MAX_EVENTS", "-1"),
             ("UNPICK_PREEMPTIONS", "few"),
             ("UNPICK_SPURIOUS", "maybe"),

@@ -23,13 +23,21 @@ pub fn model(name: &str) -> Result<Box<dyn MemoryModel>, Error> {
     })
 }
 
+/// Events of one execution at most, for strategies that explore all executions.
+const MOST_EVENTS: usize = 10_000;
+
+/// Events of one execution at most, for samplers.
+const MOST_SAMPLED_EVENTS: usize = 100_000_000;
+
 /// An execution with nothing explored.
 ///
 /// # Errors
 ///
 /// When a setting names something that does not exist.
 pub fn execution(config: &Config) -> Result<Execution, Error> {
-    Ok(Execution::new(model(&config.model)?, strategies::strategy(config)?, config.max_events))
+    let strategy = strategies::strategy(config)?;
+    let usual = if strategy.samples() { MOST_SAMPLED_EVENTS } else { MOST_EVENTS };
+    Ok(Execution::new(model(&config.model)?, strategy, config.max_events.unwrap_or(usual)))
 }
 
 /// The number by which a schedule names a memory model.

@@ -3,6 +3,7 @@
 use unpick_core::error::Error;
 use unpick_core::strategy::Strategy;
 use unpick_strategies::optimal::Optimal;
+use unpick_strategies::sample::names as sample;
 use unpick_strategies::trace::{Method, Trace};
 
 use crate::config::Config;
@@ -33,7 +34,7 @@ const PREEMPTIONS: Parameter =
     Parameter::Number("preemptions at most; without it none, one, two, ... until nothing is left out");
 
 /// All strategies, the default first.
-pub const STRATEGIES: [Known; 10] = [
+pub const STRATEGIES: [Known; 17] = [
     Known {
         name: "optimal",
         parameter: Parameter::None,
@@ -100,7 +101,54 @@ pub const STRATEGIES: [Known; 10] = [
         meaning: "the same, with preemptions only before read-modify-writes and lock operations",
         make: |config, bound| trace(Method::ChessAtomic, config, bound),
     },
+    Known {
+        name: "random",
+        parameter: Parameter::None,
+        meaning: "samples: any thread at each step",
+        make: |config, _| sample::random(sampling(config)),
+    },
+    Known {
+        name: "urw",
+        parameter: Parameter::None,
+        meaning: "samples: threads by how much they have left to do",
+        make: |config, _| sample::urw(sampling(config)),
+    },
+    Known {
+        name: "surw",
+        parameter: Parameter::None,
+        meaning: "samples: threads by how many accesses to one shared location they have left",
+        make: |config, _| sample::surw(sampling(config)),
+    },
+    Known {
+        name: "pct",
+        parameter: Parameter::Number("points at which priorities change, and one; any number unless given"),
+        meaning: "samples: priorities that change at depth - 1 points; any depth unless given",
+        make: |config, depth| sample::pct(depth, sampling(config)),
+    },
+    Known {
+        name: "pos",
+        parameter: Parameter::None,
+        meaning: "samples: priorities of accesses, drawn anew when accesses race",
+        make: |config, _| sample::pos(sampling(config)),
+    },
+    Known {
+        name: "greybox",
+        parameter: Parameter::None,
+        meaning: "samples: a fuzzer guided by which reads see which writes",
+        make: |config, _| sample::greybox(sampling(config)),
+    },
+    Known {
+        name: "digest",
+        parameter: Parameter::None,
+        meaning: "samples: decisions that lead to weak behaviour not seen yet",
+        make: |config, _| sample::digest(sampling(config)),
+    },
 ];
+
+/// What samplers need of the settings.
+fn sampling(config: &Config) -> sample::Settings {
+    sample::Settings { seed: config.seed, spurious: config.spurious_failures }
+}
 
 fn trace(method: Method, config: &Config, bound: Option<u32>) -> Box<dyn Strategy> {
     let bound = bound.or(config.preemption_bound).filter(|_| method.is_bounded());

@@ -48,6 +48,11 @@ pub struct Summary {
     pub model: String,
     /// Name of the strategy.
     pub strategy: String,
+    /// Where the random numbers of the strategy started, if it draws any.
+    pub seed: Option<u64>,
+    /// Distinct pairs of a write and a read that sees it, by their places in the source, if the strategy
+    /// keeps account of them; and the execution that showed a new one last.
+    pub pairs: Option<(usize, u64)>,
     /// What was assumed, a sentence each: the memory model's limits, and every bound that was met.
     pub assumptions: Vec<String>,
     /// What was covered under a bound on preemptions, if there was one and the search came to its end.
@@ -60,7 +65,16 @@ impl Summary {
     /// A summary of its parts.
     pub fn new(statistics: Statistics, model: &str, strategy: &str, assumptions: Vec<String>) -> Summary {
         let (model, strategy) = (model.to_string(), strategy.to_string());
-        Summary { statistics, model, strategy, assumptions, coverage: None, traces: None }
+        Summary {
+            statistics,
+            model,
+            strategy,
+            seed: None,
+            pairs: None,
+            assumptions,
+            coverage: None,
+            traces: None,
+        }
     }
 
     /// The same with what was covered under a bound on preemptions.
@@ -72,6 +86,12 @@ impl Summary {
     pub fn with_traces(self, traces: Option<Traces>) -> Summary {
         Summary { traces, ..self }
     }
+
+    /// The same, of executions that were drawn at random: where the random numbers started, how many
+    /// reads-from pairs there were, and the execution that showed a new one last.
+    pub fn sampled(self, seed: u64, pairs: Option<(usize, u64)>) -> Summary {
+        Summary { seed: Some(seed), pairs, ..self }
+    }
 }
 
 /// Why a check proved nothing.
@@ -82,6 +102,8 @@ pub enum Reason {
     Executions,
     /// The time was up.
     Time,
+    /// Executions were drawn at random, this many; that proves nothing about the others.
+    Sampled(u64),
     /// Some executions were cut at the limit on events, first at this place.
     Events(String),
     /// Loops were cut at the limit on rounds that read the same values, at these places.
@@ -97,6 +119,8 @@ impl fmt::Display for Reason {
         match self {
             Reason::Executions => f.write_str("the limit on executions was reached"),
             Reason::Time => f.write_str("the time was up"),
+            Reason::Sampled(1) => f.write_str("1 execution was sampled, not all of them"),
+            Reason::Sampled(count) => write!(f, "{count} executions were sampled, not all of them"),
             Reason::Events(place) => write!(f, "executions were cut at the limit on events, at {place}"),
             Reason::Rounds(places) => write!(
                 f,
@@ -238,7 +262,11 @@ impl fmt::Display for Verdict {
         }
         let Statistics { executions, blocked, .. } = summary.statistics;
         let plural = if executions == 1 { "" } else { "s" };
-        write!(f, " ({} and {}: {executions} execution{plural}", summary.model, summary.strategy)?;
+        write!(f, " ({} and {}", summary.model, summary.strategy)?;
+        if let Some(seed) = summary.seed {
+            write!(f, " with seed {seed}")?;
+        }
+        write!(f, ": {executions} execution{plural}")?;
         if blocked > 0 {
             write!(f, ", {blocked} blocked")?;
         }
@@ -247,6 +275,9 @@ impl fmt::Display for Verdict {
         }
         if let Some(traces) = &summary.traces {
             write!(f, "; {}", Counted(traces))?;
+        }
+        if let Some((pairs, last)) = summary.pairs {
+            write!(f, ", {pairs} reads-from pairs, the last new one in execution {last}")?;
         }
         f.write_str(")")?;
         if let Some(coverage) = &summary.coverage {

@@ -36,7 +36,8 @@ pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
 /// exchange that failed without a reason, goes another way sooner or later.
 fn spins_on_newest(graph: &Graph, waiter: &Waiter, from: u32) -> bool {
     let thread = waiter.point.thread;
-    let iteration = &graph.thread(thread)[from as usize..];
+    let from = from.max(graph.base(thread) as u32);
+    let iteration = graph.since(thread, from);
     if iteration.iter().any(|event| event.kind == EventKind::Choice || event.has(Event::SPURIOUS)) {
         return false;
     }

@@ -91,6 +91,7 @@ pub struct Execution {
     max_events: usize,
     stable_addresses: bool,
     looks_ahead: bool,
+    samples: bool,
 }
 
 impl Execution {
@@ -99,6 +100,7 @@ impl Execution {
         Execution {
             graph: Graph::new(model.synchronisation()),
             looks_ahead: strategy.looks_ahead(),
+            samples: strategy.samples(),
             model,
             strategy,
             runs: Vec::new(),
@@ -147,6 +149,12 @@ impl Execution {
     /// The strategy.
     pub fn strategy(&self) -> &dyn Strategy {
         &*self.strategy
+    }
+
+    /// Whether the strategy draws executions at random.
+    #[inline(always)]
+    pub fn samples(&self) -> bool {
+        self.samples
     }
 
     /// The counters.
@@ -472,6 +480,12 @@ impl Execution {
         }
     }
 
+    /// Prepares the same run once more.
+    pub fn again(&mut self) {
+        let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
+        self.strategy.again(scene);
+    }
+
     /// Prepares the next run; `false` when all is explored.
     pub fn advance(&mut self) -> bool {
         let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
@@ -572,6 +586,9 @@ impl Execution {
             return None;
         }
         let reads = op.kind == Kind::Read;
+        if self.samples && !matches!(op.kind, Kind::Read | Kind::Write | Kind::Choice) {
+            return self.take_silently(thread, op);
+        }
         if !self.is_settled(thread) {
             return self.park(thread, reads, Some(op));
         }
@@ -589,7 +606,7 @@ impl Execution {
         } else if self.looks_ahead {
             // All threads stand before their ops: the decision needs no switch.
             self.park(thread, reads, Some(op));
-            if self.unknown().is_some() {
+            if !self.ready.unknown.is_empty() {
                 return None;
             }
             self.block_obstructed();
@@ -603,7 +620,25 @@ impl Execution {
         if op.kind == Kind::Write && op.rmw == Rmw::Lock {
             self.check_unlock(thread, op)?;
         }
-        if self.graph.len() >= self.max_events {
+        self.perform_within(thread, op)
+    }
+
+    /// Takes an op that touches no memory, unless it must wait.
+    #[inline(always)]
+    fn take_silently(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        if let Some(wait) = self.obstacle(op) {
+            let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+            self.ready.set_op(thread, Some(op));
+            self.block(thread, Waiter { point, wait });
+            return None;
+        }
+        self.perform_within(thread, op)
+    }
+
+    /// Adds the event of an op, if the limit allows one more.
+    #[inline(always)]
+    fn perform_within(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        if self.graph.total() >= self.max_events {
             let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
             self.stop = Some(Outcome::Cut(point));
             return None;

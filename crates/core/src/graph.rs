@@ -14,9 +14,11 @@
 //! for nothing. A successful read-modify-write is one event that reads and writes.
 //!
 //! A graph is grown at its end ([`Graph::add`]), cut back to an earlier length
-//! ([`Graph::cut`]), or copied in part ([`Graph::restrict_into`]). It knows no strategy.
+//! ([`Graph::cut`]), copied in part ([`Graph::restrict_into`]), or lets go of its older events
+//! ([`Graph::compact`]). It knows no strategy.
 
 mod class;
+mod compact;
 mod restrict;
 
 use crate::clock::{Clock, Clocks, Part, join, knows};
@@ -37,6 +39,10 @@ pub enum Synchronisation {
 #[derive(Debug, Default)]
 struct Thread {
     events: Vec<Event>,
+    /// Where in the thread the first of `events` is: 0, unless older ones were let go.
+    base: u32,
+    /// What was kept of the older ones.
+    past: compact::Past,
     /// The event that spawned the thread, if it is in the graph.
     spawn: Option<EventId>,
     /// The event that joined the thread.
@@ -54,6 +60,8 @@ pub struct Location {
     pub init: Value,
     writes: Vec<EventId>,
     reads: Vec<EventId>,
+    /// 1 when what is before the first write has been let go.
+    bottom: usize,
 }
 
 /// Room that the buffers of a location get at once.
@@ -61,7 +69,7 @@ const FEW: usize = 4;
 
 impl Location {
     fn new() -> Location {
-        Location { init: 0, writes: Vec::with_capacity(FEW), reads: Vec::with_capacity(FEW) }
+        Location { init: 0, writes: Vec::with_capacity(FEW), reads: Vec::with_capacity(FEW), bottom: 0 }
     }
 }
 
@@ -80,6 +88,7 @@ pub struct Graph {
     plain: bool,
     /// How many clocks were in use when a copy took them over.
     clock_top: u32,
+    past: compact::Log,
 }
 
 impl Graph {
@@ -96,6 +105,7 @@ impl Graph {
             seqcst: 0,
             plain: false,
             clock_top: 0,
+            past: compact::Log::default(),
         }
     }
 
@@ -113,7 +123,7 @@ impl Graph {
     /// Number of events of a thread.
     #[inline(always)]
     pub fn thread_len(&self, thread: ThreadId) -> usize {
-        self.threads.get(thread.index()).map_or(0, |t| t.events.len())
+        self.threads.get(thread.index()).map_or(0, |t| t.base as usize + t.events.len())
     }
 
     /// One more than the highest thread id.
@@ -150,16 +160,21 @@ impl Graph {
     /// The event with this id.
     #[inline(always)]
     pub fn event(&self, id: EventId) -> &Event {
-        &self.threads[id.thread.index()].events[id.index as usize]
+        let thread = &self.threads[id.thread.index()];
+        match thread.events.get(id.index.wrapping_sub(thread.base) as usize) {
+            Some(event) => event,
+            None => thread.past.event(id.index),
+        }
     }
 
     /// The event with this id, to change.
     #[inline(always)]
     pub fn event_mut(&mut self, id: EventId) -> &mut Event {
-        &mut self.threads[id.thread.index()].events[id.index as usize]
+        let thread = &mut self.threads[id.thread.index()];
+        &mut thread.events[(id.index - thread.base) as usize]
     }
 
-    /// The events of a thread in program order.
+    /// The events of a thread in program order; only the younger ones, if the others were let go.
     #[inline(always)]
     pub fn thread(&self, thread: ThreadId) -> &[Event] {
         self.threads.get(thread.index()).map_or(&[], |t| &t.events)
@@ -277,7 +292,11 @@ impl Graph {
 
     /// What a thread knows after its first `count` events, into `clock`.
     pub fn view_into(&self, thread: ThreadId, count: usize, clock: &mut Vec<u32>) {
-        if count > 0 {
+        if count > 0 && count <= self.threads[thread.index()].base as usize {
+            // It was let go, with all that it knew.
+            clock.clear();
+            clock.resize(self.width(), 0);
+        } else if count > 0 {
             self.hb_into(EventId::new(thread, count - 1), clock);
         } else if let Some(spawn) = self.spawn_of(thread) {
             self.hb_into(spawn, clock);
@@ -305,7 +324,7 @@ impl Graph {
     /// write its place by [`Graph::insert_write`].
     #[inline(never)]
     pub fn add(&mut self, thread: ThreadId, mut event: Event) -> EventId {
-        let index = self.threads[thread.index()].events.len();
+        let index = self.thread_len(thread);
         let id = EventId::new(thread, index);
         let slot = self.clocks.push();
         event.clock = slot;
@@ -373,7 +392,7 @@ impl Graph {
     fn inherit_clocks(&mut self, id: EventId, slot: u32) {
         let (thread, index) = (id.thread.index(), id.index as usize);
         if index > 0 {
-            let previous = &self.threads[thread].events[index - 1];
+            let previous = self.event(EventId { index: id.index - 1, ..id });
             let (clock, rf) = (previous.clock, previous.rf);
             let (reads, acquires) = (previous.is_read(), previous.has(Event::ACQUIRES));
             self.clocks.copy((clock, Part::Hb), (slot, Part::Hb));
@@ -408,7 +427,7 @@ impl Graph {
         if releases {
             self.clocks.copy((slot, Part::Hb), (slot, Part::Published));
         } else if let (true, Some(fence)) = (atomic, fence) {
-            let source = self.threads[id.thread.index()].events[fence as usize].clock;
+            let source = self.event(EventId { index: fence, ..id }).clock;
             self.clocks.copy((source, Part::Hb), (slot, Part::Published));
         } else {
             self.clocks.clear(slot, Part::Published);
@@ -420,11 +439,19 @@ impl Graph {
     }
 
     fn add_fence(&mut self, id: EventId) {
-        let (thread, index) = (id.thread.index(), id.index as usize);
-        let fence = self.threads[thread].events[index];
+        let thread = id.thread.index();
+        let fence = *self.event(id);
         if fence.mode.acquires() {
-            for i in (0..index).rev() {
-                let event = self.threads[thread].events[i];
+            let mut index = id.index;
+            let start = self.past_of(id.thread);
+            loop {
+                if index == start {
+                    let seen = &self.threads[thread].past.seen;
+                    join(self.clocks.get_mut(fence.clock, Part::Hb), seen);
+                    break;
+                }
+                index -= 1;
+                let event = *self.event(EventId { index, ..id });
                 if event.kind == Kind::Fence && event.mode.acquires() {
                     break;
                 }
@@ -435,7 +462,7 @@ impl Graph {
             }
         }
         if fence.mode.releases() {
-            self.threads[thread].release_fences.push(index as u32);
+            self.threads[thread].release_fences.push(id.index);
         }
     }
 
@@ -482,7 +509,7 @@ impl Graph {
     #[inline(always)]
     pub fn floor(&self, addr: Addr, hb: &Clock, except: [EventId; 2]) -> usize {
         let location = &self.locations[addr.index()];
-        let mut floor = 0;
+        let mut floor = location.bottom;
         for (i, &write) in location.writes.iter().enumerate().rev() {
             if knows(hb, write) && !except.contains(&write) {
                 floor = i + 1;

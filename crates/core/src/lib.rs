@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod coverage;
 pub mod error;
 pub mod event;
 pub mod execution;
@@ -19,6 +20,7 @@ pub mod plan;
 pub mod schedule;
 pub mod stats;
 pub mod strategy;
+pub mod table;
 pub mod thread_set;
 pub mod trace;
 pub mod violation;

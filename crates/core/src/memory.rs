@@ -38,6 +38,17 @@ pub trait MemoryModel: Send {
         Linear::ReadsFrom
     }
 
+    /// How many events it has looked at so far to tell, about; it may not count where that is quick.
+    fn effort(&self) -> u64 {
+        0
+    }
+
+    /// Whether each execution is an interleaving in which reads see the newest write: then it is
+    /// enough to draw threads at random.
+    fn interleaves(&self) -> bool {
+        false
+    }
+
     /// Whether compilers put a full fence after a SeqCst store on such a machine.
     fn flushes_stores(&self) -> bool {
         false

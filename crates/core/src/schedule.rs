@@ -49,6 +49,8 @@ pub struct Schedule {
     pub model: u8,
     /// What was known when the execution was found.
     pub known: Knowledge,
+    /// After how many steps the graph lets go of older events.
+    pub lines: Vec<u32>,
 }
 
 /// What a program under test depends on besides the answers to its ops.
@@ -65,6 +67,9 @@ const VERSION: &str = "u1";
 
 /// Added to the number of the memory model when the schedule says what was known.
 const KNOWS: u8 = 0x80;
+
+/// Added to it when the graph lets go of older events.
+const COMPACTED: u8 = 0x40;
 
 /// Why a text is not a schedule that can be replayed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,18 +98,26 @@ impl Schedule {
     pub fn new(graph: &Graph, order: &[EventId], model: u8) -> Schedule {
         let names = names(graph, order);
         let mut taken: Vec<Vec<EventId>> = vec![Vec::new(); graph.location_count()];
-        let steps = order.iter().map(|&id| {
-            let event = graph.event(id);
-            let choice = match event.kind {
-                Kind::Read | Kind::Write => choice_of(graph, id, &mut taken[event.addr.index()]),
-                Kind::Choice if event.value != 0 => Choice::Value(event.value as u32),
-                _ => Choice::Default,
-            };
-            Step { thread: names[id.thread.index()], choice }
-        });
-        let steps = steps.collect();
+        let mut steps = steps(graph, order, &mut taken);
+        steps.iter_mut().for_each(|step| step.thread = names[step.thread.index()]);
         let known = Knowledge { facts: Vec::new(), threads: originals(&names, order, graph) };
-        Schedule { steps, fingerprint: fingerprint(graph, order), model, known }
+        Schedule { steps, fingerprint: fingerprint(graph, order), model, known, lines: Vec::new() }
+    }
+
+    /// The schedule of a graph that has let go of older events: all of its steps, in their order.
+    pub fn of_compacted(graph: &Graph, model: u8) -> Schedule {
+        let (mut steps, spawned) = graph.steps();
+        let mut names = vec![ThreadId::MAIN; graph.thread_count()];
+        for (index, thread) in spawned.iter().enumerate() {
+            names[thread.index()] = ThreadId(index as u32 + 1);
+        }
+        steps.iter_mut().for_each(|step| step.thread = names[step.thread.index()]);
+        let renamed = spawned.iter().any(|thread| names[thread.index()] != *thread);
+        let threads = std::iter::once(0).chain(spawned.iter().map(|thread| thread.0));
+        let threads = if renamed { threads.collect() } else { Vec::new() };
+        let known = Knowledge { facts: Vec::new(), threads };
+        let fingerprint = fingerprint(graph, graph.order());
+        Schedule { steps, fingerprint, model, known, lines: graph.lines().to_vec() }
     }
 
     /// The same schedule, with what was known when it was found.
@@ -116,14 +129,48 @@ impl Schedule {
     }
 }
 
+/// What events that are taken in this order did, under the names that their threads have in the graph.
+/// `taken` has the writes of each location so far, in coherence order.
+pub(crate) fn steps(graph: &Graph, order: &[EventId], taken: &mut [Vec<EventId>]) -> Vec<Step> {
+    let mut places = vec![0; graph.len()];
+    for addr in (0..graph.location_count()).map(|index| Addr(index as u32)) {
+        for (index, &write) in
+            graph.writes(addr).iter().enumerate().filter(|(_, write)| !graph.is_past(**write))
+        {
+            places[graph.event(write).stamp as usize] = index + 1;
+        }
+    }
+    let place = |write: EventId| match graph.is_past(write) {
+        // What has been let go left the last write, if there was one.
+        true => usize::from(!write.is_init()),
+        false => places[graph.event(write).stamp as usize],
+    };
+    let step = |&id: &EventId| {
+        let event = graph.event(id);
+        let choice = match event.kind {
+            Kind::Read | Kind::Write => choice_of(graph, id, &mut taken[event.addr.index()], &place),
+            Kind::Choice if event.value != 0 => Choice::Value(event.value as u32),
+            _ => Choice::Default,
+        };
+        Step { thread: id.thread, choice }
+    };
+    order.iter().map(step).collect()
+}
+
 /// What an access did, given the writes of its location so far in coherence order; adds it to them.
-fn choice_of(graph: &Graph, id: EventId, taken: &mut Vec<EventId>) -> Choice {
+fn choice_of(
+    graph: &Graph,
+    id: EventId,
+    taken: &mut Vec<EventId>,
+    place: impl Fn(EventId) -> usize,
+) -> Choice {
     let event = graph.event(id);
-    let position = |write: EventId| graph.position(event.addr, write);
     let mut choice = Choice::Default;
+    let after = |taken: &[EventId], place_of: usize| {
+        (taken.len() - taken.partition_point(|&write| place(write) <= place_of)) as u32
+    };
     if event.is_read() {
-        let seen = position(event.rf);
-        let newer = taken.iter().filter(|&&write| position(write) > seen).count() as u32;
+        let newer = after(taken, place(event.rf));
         if event.has(Event::SPURIOUS) {
             choice = Choice::Spurious(newer);
         } else if newer > 0 {
@@ -131,12 +178,11 @@ fn choice_of(graph: &Graph, id: EventId, taken: &mut Vec<EventId>) -> Choice {
         }
     }
     if event.is_write() {
-        let own = position(id);
-        let later = taken.iter().filter(|&&write| position(write) > own).count();
+        let later = after(taken, place(id));
         if later > 0 && !event.is_read() {
-            choice = Choice::Before(later as u32);
+            choice = Choice::Before(later);
         }
-        taken.insert(taken.len() - later, id);
+        taken.insert(taken.len() - later as usize, id);
     }
     choice
 }
@@ -313,7 +359,8 @@ impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = self.fingerprint.to_le_bytes().to_vec();
         let knows = self.known != Knowledge::default();
-        bytes.push(self.model | if knows { KNOWS } else { 0 });
+        let compacted = if self.lines.is_empty() { 0 } else { COMPACTED };
+        bytes.push(self.model | compacted | if knows { KNOWS } else { 0 });
         if knows {
             push(&mut bytes, self.known.facts.len() as u32);
             for &bits in &self.known.facts {
@@ -322,6 +369,10 @@ impl fmt::Display for Schedule {
             }
             push(&mut bytes, self.known.threads.len() as u32);
             self.known.threads.iter().for_each(|&thread| push(&mut bytes, thread));
+        }
+        if !self.lines.is_empty() {
+            push(&mut bytes, self.lines.len() as u32);
+            self.lines.iter().for_each(|&line| push(&mut bytes, line));
         }
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for step in &self.steps {
@@ -394,6 +445,12 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
             known.threads.push(pull(&mut rest)?);
         }
     }
+    let mut lines = Vec::new();
+    if model & COMPACTED != 0 {
+        for _ in 0..pull(&mut rest)? {
+            lines.push(pull(&mut rest)?);
+        }
+    }
     let mut steps = Vec::new();
     for _ in 0..pull(&mut rest)? {
         let (&first, tail) = rest.split_first()?;
@@ -420,7 +477,7 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
         };
         at += 1;
     }
-    Some(Schedule { steps, fingerprint, model: model & !KNOWS, known })
+    Some(Schedule { steps, fingerprint, model: model & !(KNOWS | COMPACTED), known, lines })
 }
 
 /// Seven bits a byte, lowest first.
@@ -492,6 +549,7 @@ mod tests {
             fingerprint: 0xdead_beef,
             model: 3,
             known: Knowledge::default(),
+            lines: Vec::new(),
         }
     }
 
@@ -501,6 +559,8 @@ mod tests {
         assert_eq!(text.parse(), Ok(sample()), "{text}");
         let mut knowing = sample().with_facts(&[0, 1 << 63 | 5, 0]);
         knowing.known.threads = vec![0, 2, 1, 300];
+        assert_eq!(knowing.to_string().parse(), Ok(knowing.clone()));
+        knowing.lines = vec![2, 4];
         assert_eq!(knowing.to_string().parse(), Ok(knowing));
     }
 

@@ -1,9 +1,10 @@
 //! Strategies: which thread moves, what a read sees, where a write goes, and what comes next.
 
+use crate::coverage::Coverage;
 use crate::event::EventId;
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
-use crate::op::{Addr, Op, Rmw, Site, ThreadId, Value};
+use crate::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
 use crate::thread_set::ThreadSet;
 
 /// The threads that stand before an op which they could take.
@@ -14,6 +15,10 @@ pub struct Ready {
     /// All others.
     pub others: ThreadSet,
     ops: Vec<Option<Op>>,
+    /// Those whose op is not known.
+    pub(crate) unknown: ThreadSet,
+    /// Those whose op may have to wait.
+    pub(crate) doubtful: ThreadSet,
 }
 
 impl Ready {
@@ -25,7 +30,7 @@ impl Ready {
     }
 
     /// All that are ready, in the order of their ids within each of the two kinds.
-    pub fn threads(&self) -> impl Iterator<Item = ThreadId> {
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + Clone {
         self.others.iter().chain(self.reads.iter())
     }
 
@@ -37,19 +42,32 @@ impl Ready {
 
     #[inline(always)]
     pub(crate) fn insert(&mut self, thread: ThreadId, reads: bool) {
-        if reads { self.reads.insert(thread) } else { self.others.insert(thread) }
+        if reads {
+            self.reads.insert(thread)
+        } else {
+            self.others.insert(thread)
+        }
+        match &self.ops[thread.index()] {
+            None => self.unknown.insert(thread),
+            Some(op) if op.rmw.may_wait() || op.kind == Kind::Join => self.doubtful.insert(thread),
+            Some(_) => {}
+        }
     }
 
     #[inline(always)]
     pub(crate) fn remove(&mut self, thread: ThreadId) {
         self.reads.remove(thread);
         self.others.remove(thread);
+        self.unknown.remove(thread);
+        self.doubtful.remove(thread);
     }
 
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
         self.reads.clear();
         self.others.clear();
+        self.unknown.clear();
+        self.doubtful.clear();
     }
 
     #[inline(always)]
@@ -159,6 +177,19 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Whether it draws executions at random, one after another: then it never comes to an end by
+    /// itself, all that it finds is that there is a violation, and loops that keep a counter are not cut.
+    /// It must look ahead, and is asked about accesses and choices only: other ops commute with those
+    /// of other threads, and are taken at once.
+    fn samples(&self) -> bool {
+        false
+    }
+
+    /// What its executions have covered, if it keeps account of that.
+    fn coverage(&self) -> Option<&Coverage> {
+        None
+    }
+
     /// Whether a thread whose loop has come back to where it was, having only read, goes on all the
     /// same: it did so in the execution that is followed.
     fn goes_on(&self, _graph: &Graph, _thread: ThreadId) -> bool {
@@ -199,6 +230,10 @@ pub trait Strategy: Send {
     fn estimate(&self, _leaves: u64) -> Option<Estimate> {
         None
     }
+
+    /// Makes the graph that the same execution starts from, which is to be run once more. Unless a
+    /// strategy says otherwise, what there is of it is repeated.
+    fn again(&mut self, _scene: Scene<'_>) {}
 
     /// Makes the graph that the next execution starts from; `false` when all is explored.
     fn next(&mut self, scene: Scene<'_>) -> bool;

@@ -89,8 +89,29 @@ impl ThreadSet {
     }
 
     /// The threads in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = ThreadId> + Clone + '_ {
         std::iter::successors(self.first(), |&thread| self.after(thread))
+    }
+
+    /// How many threads there are.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        let high = self.high.iter().map(|word| word.count_ones()).sum::<u32>();
+        (self.low.count_ones() + high) as usize
+    }
+
+    /// The thread with so many lower ones before it.
+    #[inline(always)]
+    pub fn nth(&self, mut number: usize) -> Option<ThreadId> {
+        if number < self.low.count_ones() as usize {
+            let mut word = self.low;
+            while number > 0 {
+                word &= word - 1;
+                number -= 1;
+            }
+            return Some(ThreadId(word.trailing_zeros()));
+        }
+        self.iter().nth(number)
     }
 
     /// Removes all.
@@ -129,6 +150,8 @@ mod tests {
         assert_eq!(set.after(ThreadId(3)), Some(ThreadId(64)));
         assert_eq!(set.after(ThreadId(64)), Some(ThreadId(200)));
         assert_eq!(set.after(ThreadId(200)), None);
+        assert_eq!(set.len(), 3);
+        assert_eq!([0, 1, 2, 3].map(|n| set.nth(n).map(|t| t.0)), [Some(3), Some(64), Some(200), None]);
         set.remove(ThreadId(3));
         assert_eq!(set.first(), Some(ThreadId(64)));
         set.remove(ThreadId(64));

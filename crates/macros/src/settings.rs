@@ -42,9 +42,10 @@ impl Kind {
 pub(crate) type Setting = (&'static [&'static str], &'static str, Kind);
 
 /// All settings.
-pub(crate) const SETTINGS: [Setting; 17] = [
+pub(crate) const SETTINGS: [Setting; 18] = [
     (&["model"], "UNPICK_MODEL", Kind::Text),
     (&["strategy"], "UNPICK_STRATEGY", Kind::Text),
+    (&["seed"], "UNPICK_SEED", Kind::Number),
     (&["executions", "max_executions"], "UNPICK_MAX_EXECUTIONS", Kind::Number),
     (&["time", "time_limit"], "UNPICK_TIME", Kind::Time),
     (&["preemptions", "preemption_bound"], "UNPICK_PREEMPTIONS", Kind::Number),

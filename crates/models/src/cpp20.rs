@@ -47,6 +47,10 @@ impl MemoryModel for Cpp20 {
         graph.seqcst_count() < 2 || changed.iter().all(|&event| !self.on_cycle(graph, event))
     }
 
+    fn effort(&self) -> u64 {
+        self.search.effort()
+    }
+
     fn assumptions(&self) -> &'static [&'static str] {
         &[crate::NO_LOAD_BUFFERING]
     }
@@ -133,6 +137,7 @@ impl Cpp20 {
     fn push_below(&mut self, graph: &Graph, addr: Addr, position: usize, write: EventId) {
         let below = graph.write_at(addr, position - 1);
         self.push(graph, below, PATH);
+        self.search.look_at(graph.reads(addr).len());
         for &read in graph.reads(addr) {
             if read != write && graph.event(read).rf == below {
                 self.push(graph, read, PATH);
@@ -146,6 +151,7 @@ impl Cpp20 {
             return;
         }
         let writes = graph.writes(addr);
+        self.search.look_at(writes.len() + graph.reads(addr).len());
         let written = writes.iter().rposition(|&w| knows(hb, w)).map_or(0, |i| i + 1);
         let known = graph.reads(addr).iter().filter(|&&r| knows(hb, r));
         let read = known.map(|&r| graph.position(addr, graph.event(r).rf)).max().unwrap_or(0);
@@ -166,7 +172,7 @@ pub(crate) fn last_seqcst(
 ) -> Option<EventId> {
     let known = graph.seqcst_of(thread).iter().rev().map(|&i| i as usize).filter(|&i| i < end);
     let mut fitting = known.filter(|&i| {
-        let event = &graph.thread(thread)[i];
+        let event = graph.event(EventId::new(thread, i));
         event.has(Event::SEQCST) && pass(event)
     });
     fitting.next().map(|i| EventId::new(thread, i))

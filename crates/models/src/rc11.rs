@@ -77,6 +77,10 @@ impl MemoryModel for Rc11 {
         (0..self.starts.len()).all(|i| !self.on_cycle(graph, self.starts[i]))
     }
 
+    fn effort(&self) -> u64 {
+        self.search.effort()
+    }
+
     fn assumptions(&self) -> &'static [&'static str] {
         &[crate::NO_LOAD_BUFFERING]
     }
@@ -86,6 +90,7 @@ impl Rc11 {
     /// The SeqCst fences from which `hb;eco?` leads to the changed access.
     fn add_fences_towards(&mut self, graph: &Graph, id: EventId) {
         let addr = graph.event(id).addr;
+        self.search.look_at(graph.writes(addr).len() + graph.reads(addr).len());
         let accesses = graph.writes(addr).iter().chain(graph.reads(addr));
         for &access in accesses {
             graph.hb_into(access, &mut self.clock);
@@ -140,6 +145,7 @@ impl Rc11 {
                 self.push_source(graph, access);
             }
         }
+        self.search.look_at(2 * (graph.writes(event.addr).len() + graph.reads(event.addr).len()));
         // mo and fr.
         if event.is_write() {
             let position = graph.position(event.addr, id);
@@ -157,7 +163,7 @@ impl Rc11 {
     /// `po|≠loc ; hb ; po|≠loc`, from accesses of other threads.
     fn push_around(&mut self, graph: &Graph, id: EventId) {
         let event = *graph.event(id);
-        let earlier = &graph.thread(id.thread)[..id.index as usize];
+        let earlier = graph.before(id.thread, id.index as usize);
         let filtered = !self.genmc;
         // The last event before with another location; without one, the start of the thread.
         let mut count = earlier.len();
@@ -166,7 +172,7 @@ impl Rc11 {
                 count -= 1;
             }
         }
-        graph.view_into(id.thread, count, &mut self.clock);
+        graph.view_into(id.thread, graph.base(id.thread) + count, &mut self.clock);
         if self.genmc && event.is_update() {
             graph.hb_into(id, &mut self.clock);
         }
@@ -176,17 +182,17 @@ impl Rc11 {
                 continue;
             }
             let known = self.clock[t] as usize;
-            let events = &graph.thread(thread)[..known];
+            let (events, base) = (graph.before(thread, known), graph.base(thread));
             let leaves = |event: &Event, index: usize| {
                 if filtered {
-                    events[index + 1..].iter().any(|later| is_elsewhere(later, event))
+                    events[index - base + 1..].iter().any(|later| is_elsewhere(later, event))
                 } else {
                     index + 1 < known || event.is_update()
                 }
             };
             let candidates = graph.seqcst_of(thread).iter().rev().map(|&i| i as usize);
             let source = candidates.filter(|&i| i < known).find(|&i| {
-                let event = &events[i];
+                let event = &events[i - base];
                 event.has(Event::SEQCST) && event.kind != Kind::Fence && leaves(event, i)
             });
             if let Some(index) = source {
@@ -246,7 +252,7 @@ impl Rc11 {
         if let Some(access) = last_seqcst(graph, thread, inner, |e| e.kind != Kind::Fence) {
             self.push(graph, access);
         }
-        if inner < end {
+        if inner < end && end > graph.past_of(thread) as usize {
             let last = EventId::new(thread, end - 1);
             let event = graph.event(last);
             if event.has(Event::SEQCST) && event.kind != Kind::Fence && self.leads_on(graph, last, id, hb) {
@@ -275,7 +281,7 @@ impl Rc11 {
         (0..graph.thread_count()).any(|t| {
             let thread = ThreadId(t as u32);
             let known = hb[t] as usize;
-            (0..known).any(|index| {
+            (graph.base(thread)..known).any(|index| {
                 let middle = EventId::new(thread, index);
                 let followed = index + 1 < known || graph.event(middle).is_update();
                 if middle == access || middle == fence || !followed {
@@ -290,6 +296,7 @@ impl Rc11 {
     /// Accesses with `mo ∪ fr` into a write that happens before the fence, and fences from which
     /// `hb;eco` leads to something that does.
     fn push_eco_before_fence(&mut self, graph: &Graph, addr: Addr, hb: &Clock) {
+        self.search.look_at(2 * (graph.writes(addr).len() + graph.reads(addr).len()));
         let written = graph.writes(addr).iter().rposition(|&w| knows(hb, w)).map_or(0, |i| i + 1);
         let known = graph.reads(addr).iter().filter(|&&r| knows(hb, r));
         let read = known.map(|&r| graph.position(addr, graph.event(r).rf)).max().unwrap_or(0);

@@ -33,6 +33,14 @@ impl MemoryModel for Sc {
         Linear::Memory
     }
 
+    fn interleaves(&self) -> bool {
+        true
+    }
+
+    fn effort(&self) -> u64 {
+        self.search.effort()
+    }
+
     fn assumptions(&self) -> &'static [&'static str] {
         &["`sc` takes every access as SeqCst: weak-memory behaviour is not explored"]
     }
@@ -58,6 +66,7 @@ pub(crate) fn push_communication(search: &mut Search, graph: &Graph, id: EventId
                 search.push(graph, next, 0, 1);
             }
             if event.is_write() {
+                search.look_at(graph.reads(event.addr).len());
                 for &read in graph.reads(event.addr) {
                     if graph.event(read).rf == id && !(external && read.thread == id.thread) {
                         search.push(graph, read, 0, 1);

@@ -8,6 +8,7 @@ use unpick_core::graph::Graph;
 pub(crate) struct Search {
     stack: Vec<(EventId, u8)>,
     seen: Vec<u64>,
+    effort: u64,
 }
 
 impl Search {
@@ -17,19 +18,33 @@ impl Search {
         self.stack.clear();
         self.seen.clear();
         self.seen.resize((graph.len() * roles).div_ceil(64), 0);
+        self.effort += self.seen.len() as u64;
     }
 
-    /// Adds a node unless it was seen; the initial write is never a node.
+    /// Adds a node unless it was seen. The initial write is never a node, nor is an event that the graph
+    /// has let go: nothing leads back to those.
     #[inline]
     pub(crate) fn push(&mut self, graph: &Graph, event: EventId, role: u8, roles: usize) {
-        if event.is_init() {
+        if graph.is_past(event) {
             return;
         }
         let bit = graph.event(event).stamp as usize * roles + role as usize;
         if self.seen[bit / 64] >> (bit % 64) & 1 == 0 {
             self.seen[bit / 64] |= 1 << (bit % 64);
             self.stack.push((event, role));
+            self.effort += 1;
         }
+    }
+
+    /// Counts events that are looked at without becoming nodes.
+    #[inline]
+    pub(crate) fn look_at(&mut self, events: usize) {
+        self.effort += events as u64;
+    }
+
+    /// How many events have been looked at.
+    pub(crate) fn effort(&self) -> u64 {
+        self.effort
     }
 
     /// The next node.

@@ -38,6 +38,10 @@ impl MemoryModel for Tso {
         true
     }
 
+    fn effort(&self) -> u64 {
+        self.search.effort()
+    }
+
     fn assumptions(&self) -> &'static [&'static str] {
         &["`tso` is the memory of x86, after the compiler: memory orders are ignored"]
     }
@@ -45,7 +49,7 @@ impl MemoryModel for Tso {
 
 /// The nearest event of each class that stays ordered; the rest follows from there.
 fn push_successors(search: &mut Search, graph: &Graph, id: EventId) {
-    let later = &graph.thread(id.thread)[id.index as usize + 1..];
+    let later = graph.since(id.thread, id.index + 1);
     let at = |offset: usize| EventId { index: id.index + 1 + offset as u32, ..id };
     let accesses = matches!(graph.event(id).kind, Kind::Read | Kind::Write);
     if accesses || is_full(graph.event(id)) {

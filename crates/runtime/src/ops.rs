@@ -556,7 +556,11 @@ impl Session {
         }
         let graph = self.execution.graph();
         let most = self.limits.max_rounds;
-        if graph.thread_len(thread) >= most && spin::rounds(graph, thread, op) >= most {
+        if !self.execution.samples()
+            && graph.thread_len(thread) >= most
+            && spin::rounds(graph, thread, op, most, usize::MAX) >= most
+            && !self.execution.goes_on(thread)
+        {
             if !self.cut_loops.contains(&op.site) {
                 self.cut_loops.push(op.site);
             }

@@ -312,7 +312,7 @@ impl Session {
         self.panics.clear();
         self.data.fill(std::ptr::null());
         self.locals.clear();
-        if self.spins.begin() {
+        if self.spins.begin(self.execution.samples()) {
             self.renew = true;
             self.execution.repeat();
         }

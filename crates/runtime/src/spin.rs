@@ -83,9 +83,20 @@ impl Visits {
     }
 
     /// Notes a state, and looks whether the thread was in it before and has changed nothing since.
-    fn add(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>, gives_up: bool) -> Arrival {
+    fn add(
+        &mut self,
+        graph: &Graph,
+        thread: ThreadId,
+        state: &State<'_>,
+        gives_up: bool,
+        most: usize,
+    ) -> Arrival {
         let stack = state.live.as_ptr() as usize;
         let mut arrival = Arrival::First;
+        let gone = self.visits.first().is_some_and(|first| first.at < graph.past_of(thread));
+        if gone || self.visits.len() >= most {
+            self.clear();
+        }
         if let Some(last) = self.visits.last() {
             if last.at >= state.at {
                 return Arrival::First;
@@ -147,6 +158,13 @@ struct Record {
     stays: bool,
 }
 
+/// How far back threads are looked at under a strategy that samples, in states and in events: there
+/// executions may be long, and a loop that is not recognised just goes on.
+const NEAR: usize = 128;
+
+/// How far back they are looked at in other executions; these may be long as well when they are replayed.
+const FAR: usize = 4096;
+
 /// What is known about the loops of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Spins {
@@ -167,12 +185,15 @@ pub(crate) struct Spins {
     pub(crate) ghost: Option<Ghost>,
     /// Runs so far.
     runs: u64,
+    /// Whether only what was shortly before is looked at.
+    near: bool,
 }
 
 impl Spins {
-    /// Forgets what belongs to the last run. Whether loops are recognised elsewhere from now on, so that
-    /// the exploration must start anew.
-    pub(crate) fn begin(&mut self) -> bool {
+    /// Forgets what belongs to the last run; `samples`: so does the strategy. Whether loops are recognised
+    /// elsewhere from now on, so that the exploration must start anew.
+    pub(crate) fn begin(&mut self, samples: bool) -> bool {
+        self.near = samples;
         self.runs += 1;
         self.ghost = None;
         self.visits.iter_mut().for_each(Visits::clear);
@@ -211,6 +232,12 @@ impl Spins {
         from
     }
 
+    /// How far back threads are looked at.
+    #[inline(always)]
+    fn most(&self) -> usize {
+        if self.near { NEAR } else { FAR }
+    }
+
     /// The states of a thread in this run.
     #[inline(always)]
     fn visits_of(&mut self, thread: ThreadId) -> &mut Visits {
@@ -229,8 +256,8 @@ impl Spins {
     /// Notes the state of a thread. Returns the first event of the iteration that has led it back
     /// there, if one has.
     pub(crate) fn visit(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>) -> Option<u32> {
-        let gives_up = self.gives_up;
-        let arrival = self.visits_of(thread).add(graph, thread, state, gives_up);
+        let (gives_up, most) = (self.gives_up, self.most());
+        let arrival = self.visits_of(thread).add(graph, thread, state, gives_up, most);
         if arrival == Arrival::First {
             return None;
         }
@@ -296,7 +323,9 @@ impl Spins {
         if dull && !graph.thread_len(thread).is_multiple_of(8) {
             return false;
         }
-        if rounds(graph, thread, op) == 0 || (dull && self.passed(graph, thread, op.site) != 0) {
+        if rounds(graph, thread, op, 1, self.most()) == 0
+            || (dull && self.passed(graph, thread, op.site) != 0)
+        {
             return false;
         }
         self.suspects.push(op.site);
@@ -371,22 +400,31 @@ fn changes_nothing(graph: &Graph, thread: ThreadId, events: Range<u32>, gives_up
 }
 
 /// How often in a row the thread has been at this place and read the same write of the same
-/// location there, without changing anything in between.
-pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op) -> usize {
+/// location there, without changing anything in between; counted up to `enough`, over at most `most`
+/// events.
+#[inline]
+pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op, enough: usize, most: usize) -> usize {
     if op.rmw == Rmw::GiveUp {
-        return rounds_of(graph, thread, op, |id| may_be_idle(graph, id, true));
+        return rounds_of(graph, thread, op, enough, most, |id| may_be_idle(graph, id, true));
     }
-    rounds_of(graph, thread, op, |id| is_idle(graph, id))
+    rounds_of(graph, thread, op, enough, most, |id| is_idle(graph, id))
 }
 
 #[inline(always)]
-fn rounds_of(graph: &Graph, thread: ThreadId, op: &Op, idle: impl Fn(EventId) -> bool) -> usize {
-    let events = graph.thread(thread);
+fn rounds_of(
+    graph: &Graph,
+    thread: ThreadId,
+    op: &Op,
+    enough: usize,
+    most: usize,
+    idle: impl Fn(EventId) -> bool,
+) -> usize {
+    let (events, base) = (graph.thread(thread), graph.base(thread));
     let mut last: Option<EventId> = None;
     let mut rounds = 0;
-    for (index, event) in events.iter().enumerate().rev() {
+    for (index, event) in events.iter().enumerate().rev().take(most) {
         let mere_read = event.kind == Kind::Read && !event.is_update();
-        if !mere_read && !idle(EventId::new(thread, index)) {
+        if rounds == enough || (!mere_read && !idle(EventId::new(thread, base + index))) {
             break;
         }
         if event.site == op.site && event.addr == op.addr {

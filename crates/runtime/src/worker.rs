@@ -230,6 +230,9 @@ fn supervise<T>(
     }
 }
 
+/// After how many events the clock is looked at, if executions are long.
+const EVENTS_PER_CLOCK: u64 = 100_000;
+
 /// Explores on this OS thread until something stops it.
 fn work(session: &mut Box<Session>, state: &mut State) -> Pause {
     let cpu = thread_cpu();
@@ -258,6 +261,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
     }
     let this: *mut Session = &mut **session;
     let mut since_clock = 0u32;
+    let mut events_at_clock = 0;
     loop {
         let outcome = session::run(this);
         if session.error.is_some()
@@ -270,6 +274,8 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
                 state.task.plan.renew(&mut session.execution);
                 state.tally.entry = *session.execution.stats();
                 session.use_arenas(session.is_on_arenas());
+            } else {
+                session.execution.again();
             }
             if session.worn {
                 return wear(session);
@@ -295,11 +301,13 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         }
         let ended = !session.execution.advance();
         since_clock += 1;
-        if since_clock >= 64 || ended {
+        let events = session.execution.stats().events();
+        if since_clock >= 64 || ended || events >= events_at_clock + EVENTS_PER_CLOCK {
             since_clock = 0;
             if let Some(ending) = review(session, state, ended) {
                 return Pause::Over(ending);
             }
+            events_at_clock = session.execution.stats().events();
         }
         if let Some(most) = state.task.budget.executions
             && state.tally.total(session.execution.stats()).executions() >= most

@@ -8,4 +8,5 @@ pub mod estimate;
 pub mod optimal;
 pub mod preemptions;
 pub mod replay;
+pub mod sample;
 pub mod trace;

@@ -28,6 +28,13 @@ impl Replay {
         Replay { schedule, steps, at: 0, impossible: false }
     }
 
+    /// Lets go of older events where the execution that is followed did.
+    fn bound(&self, graph: &mut Graph) {
+        if self.schedule.lines.binary_search(&(graph.total() as u32)).is_ok() {
+            graph.compact();
+        }
+    }
+
     fn next_choice(&mut self, thread: ThreadId) -> Choice {
         match self.schedule.steps.get(self.at) {
             Some(step) if step.thread == thread => {
@@ -44,7 +51,7 @@ impl Replay {
 
 /// Whether a graph that was made by following the schedule is of the same program.
 pub fn fits(schedule: &Schedule, graph: &Graph) -> bool {
-    graph.len() == schedule.steps.len() && fingerprint(graph, graph.order()) == schedule.fingerprint
+    graph.total() == schedule.steps.len() && fingerprint(graph, graph.order()) == schedule.fingerprint
 }
 
 impl Strategy for Replay {
@@ -62,7 +69,7 @@ impl Strategy for Replay {
 
     fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
         // Ops without a choice do not come by here, so the graph tells how far we are.
-        self.at = graph.len();
+        self.at = graph.total();
         let step = self.schedule.steps.get(self.at)?;
         let there = ready.reads.contains(step.thread) || ready.others.contains(step.thread);
         self.impossible |= !there;
@@ -80,6 +87,7 @@ impl Strategy for Replay {
             }
         };
         let graph = scene.graph;
+        self.bound(graph);
         let read = graph.add(thread, Event::from_op(op));
         let newest = graph.writes(op.addr).len();
         self.impossible |= back > newest;
@@ -98,6 +106,7 @@ impl Strategy for Replay {
             }
         };
         let graph = scene.graph;
+        self.bound(graph);
         let write = graph.add(thread, Event::from_op(op));
         let last = graph.writes(op.addr).len();
         self.impossible |= before > last;

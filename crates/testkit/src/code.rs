@@ -115,6 +115,11 @@ impl Machine {
         &self.registers
     }
 
+    /// Where in its code the thread stands.
+    pub fn position(&self) -> usize {
+        self.pc
+    }
+
     /// What the thread wants next.
     pub fn current(&self) -> Step {
         let op = match self.code.instructions.get(self.pc) {

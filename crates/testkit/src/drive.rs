@@ -12,11 +12,13 @@ use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId};
 use unpick_core::schedule::{Schedule, linearise};
+use unpick_core::strategy::Strategy;
 use unpick_core::violation::{Point, Wait, Waiter};
 use unpick_strategies::optimal::Optimal;
 use unpick_strategies::replay::{Replay, fits};
 
 use crate::key::{EventAt, Key, KeyEvent, Kind as KeyKind, Source};
+use crate::oracle::{Ending, Outcome as Observed};
 use crate::program::{Mode as ProgramMode, Program, Value};
 use crate::{Machine, Step};
 
@@ -141,7 +143,9 @@ pub fn run(execution: &mut Execution, program: &Program, machines: &mut [Machine
 fn step(execution: &mut Execution, program: &Program, thread: ThreadId, machine: &mut Machine) {
     loop {
         let current = machine.current();
-        let Some(op) = op(program, current) else {
+        // Places in the source: those of the thread's code.
+        let site = Site(u64::from(thread.0) << 32 | machine.position() as u64 + 1);
+        let Some(op) = op(program, current, site) else {
             let point = Point { thread, index: execution.position(thread), site: Site(0) };
             execution.block(thread, Waiter { point, wait: Wait::Assume });
             return;
@@ -164,8 +168,7 @@ fn step(execution: &mut Execution, program: &Program, thread: ThreadId, machine:
 }
 
 /// The engine's op for a step; `None` for a thread that is blocked.
-fn op(program: &Program, step: Step) -> Option<Op> {
-    let site = Site(0);
+fn op(program: &Program, step: Step, site: Site) -> Option<Op> {
     let at = |loc: crate::program::Loc| Addr(loc.0.into());
     let lock = |lock: crate::program::Lock| Addr(program.lock_place(lock).into());
     Some(match step {
@@ -259,6 +262,51 @@ pub fn each_execution(program: &Program, model: &str, mut look: impl FnMut(&Grap
         if !execution.advance() {
             return;
         }
+    }
+}
+
+/// Runs a program again and again under a strategy that samples, this many times, and shows the graph of
+/// each run, how it ended, and what the program observed.
+///
+/// # Panics
+///
+/// When the model is not known.
+pub fn sample(
+    program: &Program,
+    model: &str,
+    strategy: Box<dyn Strategy>,
+    runs: u64,
+    mut look: impl FnMut(&Graph, &Outcome, &mut dyn FnMut() -> Observed),
+) -> Execution {
+    let model = unpick_models::by_name(model).expect("a known memory model");
+    let mut execution = Execution::new(model, strategy, usize::MAX);
+    let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
+    for _ in 0..runs {
+        let outcome = run(&mut execution, program, &mut machines);
+        let graph = execution.graph();
+        look(graph, &outcome, &mut || observed(program, graph, &outcome, &machines));
+        execution.recycle(outcome);
+        execution.advance();
+    }
+    execution
+}
+
+/// What a program has observed at the end of a run, in the words of the oracle.
+fn observed(program: &Program, graph: &Graph, outcome: &Outcome, machines: &[Machine]) -> Observed {
+    let ending = match outcome {
+        Outcome::Blocked(waiters) if stuck::judge(graph, waiters).is_some() => Ending::Deadlock,
+        Outcome::Blocked(_) => Ending::Blocked,
+        _ => Ending::Complete,
+    };
+    let last = |place: usize| match graph.location_count() > place {
+        true => graph.value(Addr(place as u32), graph.newest(Addr(place as u32))) as Value,
+        false => program.initial(place as u16),
+    };
+    let memory = (0..program.locations.len()).map(last).collect();
+    Observed {
+        ending,
+        registers: machines.iter().map(|machine| machine.registers().to_vec()).collect(),
+        memory,
     }
 }
 

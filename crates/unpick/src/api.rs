@@ -65,9 +65,11 @@ impl Check {
         self
     }
 
-    /// How to search: `optimal` (the default), or one of the strategies over sequentially consistent
-    /// traces, such as `source-dpor`, `cb-dpor`, or `cb-dpor:2` for at most two preemptions. The
-    /// command `unpick strategies` lists them.
+    /// How to search: `optimal` (the default) runs every execution; strategies over sequentially consistent
+    /// traces, such as `source-dpor`, `cb-dpor`, or `cb-dpor:2` for at most two preemptions, run fewer;
+    /// `random`, `urw`, `surw`, `pct` (or `pct:3`), `pos`, `greybox` and `digest` draw executions at random,
+    /// until they find a violation or a limit is reached. `unpick strategies` lists them, and
+    /// `docs/strategies.md` says what each covers.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -89,6 +91,13 @@ impl Check {
     /// ```
     pub fn strategy(mut self, name: &str) -> Check {
         self.config.strategy = name.to_string();
+        self
+    }
+
+    /// Where the random numbers of the strategy start: same program, strategy and seed, same executions.
+    /// 0 unless set.
+    pub fn seed(mut self, seed: u64) -> Check {
+        self.config.seed = seed;
         self
     }
 
@@ -120,9 +129,10 @@ impl Check {
         self
     }
 
-    /// Events of one execution at most; longer ones are cut, and the verdict is inconclusive.
+    /// Events of one execution at most; longer ones are cut, and the verdict is inconclusive. 10,000
+    /// unless set, and 100 million for strategies that draw executions at random.
     pub fn max_events(mut self, events: usize) -> Check {
-        self.config.max_events = events;
+        self.config.max_events = Some(events);
         self
     }
 
@@ -412,6 +422,9 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
                 _ => Verdict::Holds(summary),
             },
         },
+        Ending::Executions | Ending::Time if summary.seed.is_some() => {
+            Verdict::Inconclusive(Reason::Sampled(explored.stats.executions()), summary)
+        }
         Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
         Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
     })
@@ -472,9 +485,13 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
     let strategy = explored.execution.strategy();
     let traces = strategy.traces();
     assumptions.extend(traces.and_then(|_| beyond_sc(config, explored)));
-    Summary::new(statistics, model.name(), strategy.name(), assumptions)
-        .with_coverage(coverage)
-        .with_traces(traces)
+    let name = if config.strategy.starts_with(strategy.name()) { &config.strategy } else { strategy.name() };
+    let summary =
+        Summary::new(statistics, model.name(), name, assumptions).with_coverage(coverage).with_traces(traces);
+    if !strategy.samples() {
+        return summary;
+    }
+    summary.sampled(config.seed, strategy.coverage().map(|pairs| (pairs.pairs(), pairs.last_new())))
 }
 
 /// What a strategy that explores sequentially consistent executions only cannot say about a program,

@@ -11,7 +11,7 @@ mod trace;
 
 use std::path::PathBuf;
 
-use unpick_check::{Config, Error, registry};
+use unpick_check::{Config, Error, registry, strategies};
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::ThreadId;
@@ -38,6 +38,10 @@ impl Ways {
     /// The schedules that lead to a violation of this graph.
     pub(crate) fn new(config: &Config, graph: &Graph, facts: &[u64], violation: &Violation) -> Ways {
         let model = registry::number_of(&config.model);
+        if graph.is_compacted() {
+            let whole = Schedule::of_compacted(graph, model).with_facts(facts);
+            return Ways { needed: whole.clone(), whole };
+        }
         let schedule = |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model).with_facts(facts);
         let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
         let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
@@ -87,7 +91,7 @@ pub(crate) fn tell_schedule(
         trace,
         token: token.clone(),
         model: config.model.clone(),
-        strategy: config.strategy.clone(),
+        strategy: strategy_of(config),
         execution: number,
     };
     let name = format!("{}-{:08x}", again.title().replace(' ', "-"), schedule.fingerprint);
@@ -97,6 +101,14 @@ pub(crate) fn tell_schedule(
     }
     let saved = save(&format!("{name}.json"), &format!("{:#}\n", unpick_report::json(&finding)));
     Ok((finding, saved))
+}
+
+/// The strategy of a check, as a report names it.
+fn strategy_of(config: &Config) -> String {
+    match strategies::strategy(config) {
+        Ok(strategy) if strategy.samples() => format!("{} with seed {}", config.strategy, config.seed),
+        _ => config.strategy.clone(),
+    }
 }
 
 /// The events that must have taken place for the violation to show.

@@ -63,28 +63,30 @@ impl Execution {
         if self.blocked.is_empty() {
             return;
         }
-        for t in 0..self.runs.len() {
-            let thread = ThreadId(t as u32);
-            if let Some(waiter) = self.rests[t].blocked
-                && self.blocked.contains(thread)
+        let mut next = self.blocked.first();
+        while let Some(thread) = next {
+            next = self.blocked.after(thread);
+            if let Some(waiter) = self.rests[thread.index()].blocked
                 && freed(self, &waiter)
             {
                 self.blocked.remove(thread);
+                let joins = matches!(waiter.wait, Wait::Join(_));
                 if !self.looks_ahead {
                     self.ready.set_op(thread, None);
-                } else if self.ready.op(thread).is_none() {
+                } else if self.ready.op(thread).is_none() || (self.samples && joins) {
                     self.runnable.insert(thread);
                     continue;
                 }
-                self.ready.insert(thread, !matches!(waiter.wait, Wait::Join(_)));
+                self.ready.insert(thread, !joins);
             }
         }
     }
 
     /// Whether the thread has read the location, from this event on.
     fn has_read(&self, thread: ThreadId, from: u32, addr: Addr) -> bool {
-        let events = &self.graph.thread(thread)[from as usize..];
-        events.iter().any(|event| event.is_read() && event.addr == addr)
+        // If the graph has let go of some of its reads, any may be meant.
+        from < self.graph.past_of(thread)
+            || self.graph.since(thread, from).iter().any(|event| event.is_read() && event.addr == addr)
     }
 
     /// Stops a thread whose loop has come back to where it was at event `from` and has only read
@@ -93,7 +95,7 @@ impl Execution {
     /// looks ahead.
     pub fn spin(&mut self, point: Point, op: Option<&Op>, from: u32) -> bool {
         let thread = point.thread;
-        let repeats = !self.is_fresh(thread) || self.strategy.goes_on(&self.graph, thread);
+        let repeats = !self.is_fresh(thread) || self.goes_on(thread);
         if repeats || (self.looks_ahead && !self.is_up_to_date(thread, from)) {
             return false;
         }
@@ -102,19 +104,25 @@ impl Execution {
         true
     }
 
+    /// Whether the thread goes on in the execution that is followed, whatever its loop does.
+    pub fn goes_on(&self, thread: ThreadId) -> bool {
+        self.strategy.goes_on(&self.graph, thread)
+    }
+
     /// Whether threads whose loops wait go on when what they wait for changes.
     #[inline(always)]
     pub fn looks_ahead(&self) -> bool {
         self.looks_ahead
     }
 
-    /// Whether all that the thread has read from this event on is the newest.
+    /// Whether all that the thread has read from this event on is what it would read now.
     fn is_up_to_date(&self, thread: ThreadId, from: u32) -> bool {
-        let events = &self.graph.thread(thread)[from as usize..];
-        let mut reads = events.iter().filter(|event| event.is_read());
+        let events = self.graph.since(thread, from);
         let decides = |event: &Event| event.kind == Kind::Choice || event.has(Event::SPURIOUS);
-        !events.iter().any(decides)
-            && reads.all(|event| event.is_update() || event.rf == self.graph.newest(event.addr))
+        let now = |event: &Event| self.graph.value(event.addr, self.graph.newest(event.addr));
+        let seen = |event: &Event| self.graph.value(event.addr, event.rf);
+        let mut reads = events.iter().filter(|event| event.is_read());
+        !events.iter().any(decides) && reads.all(|event| seen(event) == now(event))
     }
 
     /// Ends the run if the thread gives back a lock that it does not hold.
@@ -174,7 +182,7 @@ impl Execution {
     /// A ready thread whose op is not known.
     #[inline(always)]
     pub(super) fn unknown(&self) -> Option<ThreadId> {
-        self.ready.threads().filter(|&thread| self.ready.op(thread).is_none()).min()
+        self.ready.unknown.first()
     }
 
     /// What keeps a ready thread from taking its op, if that is known.
@@ -186,13 +194,19 @@ impl Execution {
     }
 
     /// Blocks the threads that are said to be ready but cannot take their op.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn block_obstructed(&mut self) {
-        for t in 0..self.runs.len() {
-            let thread = ThreadId(t as u32);
-            if self.ready.contains(thread)
-                && let Some(waiter) = self.obstruction(thread)
-            {
+        if !self.ready.doubtful.is_empty() {
+            self.block_doubtful();
+        }
+    }
+
+    #[inline(never)]
+    fn block_doubtful(&mut self) {
+        let mut next = self.ready.doubtful.first();
+        while let Some(thread) = next {
+            next = self.ready.doubtful.after(thread);
+            if let Some(waiter) = self.obstruction(thread) {
                 self.ready.remove(thread);
                 self.block(thread, waiter);
             }

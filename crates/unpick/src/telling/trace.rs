@@ -42,6 +42,9 @@ impl<'a> Told<'a> {
 
     /// The trace, what is wrong in words, and where it showed.
     pub(crate) fn tell(mut self) -> (Trace, Vec<String>, Option<Place>) {
+        if self.graph.is_compacted() {
+            return self.tell_long();
+        }
         self.names = (0..self.graph.location_count()).map(|addr| self.name_of(Addr(addr as u32))).collect();
         tell_apart(&mut self.names);
         let mut labelled = vec![0; self.graph.thread_count()];
@@ -68,6 +71,31 @@ impl<'a> Told<'a> {
         let place = self.violation_place();
         let trace = Trace { threads: self.threads(), objects, stacks: self.stacks(), steps: self.steps };
         (trace, message, place)
+    }
+
+    /// The same of an execution that is too long to be shown.
+    fn tell_long(mut self) -> (Trace, Vec<String>, Option<Place>) {
+        let place = self.violation_place();
+        let thread = site::thread_name(self.violation.point.thread);
+        let mut message = match &self.violation.kind {
+            Kind::Panic { message, .. } => {
+                let lines = message.lines().map(str::to_string);
+                std::iter::once(format!("{thread} panicked:")).chain(lines).collect()
+            }
+            Kind::Race { accesses, .. } => {
+                let told = accesses.iter().map(|access| self.told_access(access));
+                let lines =
+                    [String::from("two accesses are not ordered by happens-before, and one of them writes:")];
+                lines.into_iter().chain(told).collect()
+            }
+            _ => vec![format!("a {} shows in {thread}", self.violation.title())],
+        };
+        message.push(format!("the execution has {} events and is not shown", self.graph.total()));
+        let stacks = self.stacks();
+        let name = |t: usize| TraceThread { name: site::thread_name(ThreadId(t as u32)), spawned: None };
+        let threads = (0..self.graph.thread_count()).map(name).collect();
+        self.steps.clear();
+        (Trace { threads, objects: Vec::new(), stacks, steps: self.steps }, message, place)
     }
 
     fn threads(&self) -> Vec<TraceThread> {

@@ -28,6 +28,7 @@ mod owners;
 mod panics;
 mod primitives;
 mod regressions;
+mod sampling;
 mod settings_macro;
 mod spec;
 mod statics;

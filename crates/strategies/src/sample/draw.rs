@@ -1,0 +1,78 @@
+//! Random numbers that are the same on every machine: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+
+use unpick_core::table::{mix, pair};
+
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A source of random numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Draw(u64);
+
+impl Draw {
+    /// The numbers of one run of a sampler.
+    pub(crate) fn new(seed: u64, run: u64) -> Draw {
+        Draw(pair(seed, run))
+    }
+
+    /// The next number.
+    #[inline(always)]
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
+    }
+
+    /// A number below `bound`, which is not 0.
+    #[inline(always)]
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.number()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// An index into something of this length, which is not 0.
+    #[inline(always)]
+    pub(crate) fn index(&mut self, len: usize) -> usize {
+        self.below(len as u64) as usize
+    }
+
+    /// Heads or tails.
+    #[inline(always)]
+    pub(crate) fn coin(&mut self) -> bool {
+        self.number() >> 63 == 1
+    }
+
+    /// A number from 0 up to 1.
+    #[inline(always)]
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.number() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// An index into weights, which are not all 0, with that probability.
+    pub(crate) fn weighted(&mut self, weights: &[f64]) -> usize {
+        let mut at = self.unit() * weights.iter().sum::<f64>();
+        for (index, weight) in weights.iter().enumerate() {
+            if at < *weight {
+                return index;
+            }
+            at -= weight;
+        }
+        weights.len() - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_even_and_repeat() {
+        let draws = |seed| {
+            let mut draw = Draw::new(seed, 3);
+            (0..60_000).map(|_| draw.index(6)).collect::<Vec<_>>()
+        };
+        assert_eq!(draws(1), draws(1));
+        assert_ne!(draws(1), draws(2));
+        for face in 0..6 {
+            let count = draws(1).iter().filter(|&&drawn| drawn == face).count() as f64;
+            assert!((count - 10_000.0).abs() < 5.0 * (60_000.0f64 / 6.0 * 5.0 / 6.0).sqrt(), "{count}");
+        }
+    }
+}
