@@ -102,7 +102,8 @@ fn heard(value: &Value) -> Option<(Cell, Budget)> {
 pub fn child(programs: &[Program], text: &str) -> Result<(), String> {
     let value: Option<Value> = serde_json::from_str(text).ok();
     let asked = value.as_ref().and_then(heard);
-    let (cell, budget) = asked.ok_or_else(|| format!("`{text}` is no cell; leave `{CELL}` to this program"))?;
+    let (cell, budget) =
+        asked.ok_or_else(|| format!("`{text}` is no cell; leave `{CELL}` to this program"))?;
     let program = programs.iter().find(|program| program.name == cell.program);
     let program = program.ok_or_else(|| format!("there is no program `{}`", cell.program))?;
     let measured = measure(program, &cell, &budget);

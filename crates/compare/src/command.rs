@@ -49,7 +49,7 @@ struct Options {
     /// Executions at most for each program and strategy
     #[arg(long, value_name = "N")]
     executions: Option<u64>,
-    /// Runs of each program under strategies that draw at random, with seeds 1, 2, ...
+    /// Runs for each bug under strategies that draw at random, with seeds 1, 2, ...
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
     /// Memory model for all programs; that of each program unless given
@@ -84,7 +84,8 @@ enum Tables {
 }
 
 /// The strategies unless others are given.
-const STRATEGIES: [&str; 7] = ["optimal", "source-dpor", "dpor", "cb-dpor", "icb", "chess", "chess-atomic"];
+const STRATEGIES: [&str; 10] =
+    ["optimal", "source-dpor", "dpor", "cb-dpor", "icb", "chess", "chess-atomic", "random", "pct:3", "pos"];
 
 fn duration(text: &str) -> Result<Duration, String> {
     let parsed = parse_duration(text).filter(|time| !time.is_zero());
@@ -123,7 +124,8 @@ fn compare(programs: &[Program], options: &Options) -> Result<(), String> {
     forms.extend(asked(Tables::Bugs).then_some(Form::Buggy));
     forms.extend((asked(Tables::Searches) || asked(Tables::Ends)).then_some(Form::Fixed));
     let mut progress = Progress { shown: io::stderr().is_terminal() };
-    let results = comparison.run(&forms, &children::run, &mut |done, all, cell| progress.show(done, all, cell));
+    let results =
+        comparison.run(&forms, &children::run, &mut |done, all, cell| progress.show(done, all, cell));
     progress.clear();
     let mut tables = Vec::new();
     let mut drawn: Vec<(String, Plot)> = Vec::new();
@@ -162,7 +164,9 @@ fn comparison(programs: &[Program], options: &Options) -> Result<Comparison, Str
         true => STRATEGIES.map(String::from).to_vec(),
         false => options.strategies.clone(),
     };
-    if let Some((index, twice)) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
+    if let Some((index, twice)) =
+        names.iter().enumerate().find(|(index, name)| names[..*index].contains(name))
+    {
         return Err(format!("the strategy `{twice}` is named twice, at place {}; once is enough", index + 1));
     }
     let model = options.model.as_deref();
@@ -195,7 +199,8 @@ impl Progress {
     fn show(&mut self, done: usize, all: usize, cell: &Cell) {
         if self.shown {
             let Cell { program, form, strategy, seed } = cell;
-            let line = format!("\r\x1b[K{done} of {all}: {program} ({}) under {strategy}, run {seed}", form.name());
+            let line =
+                format!("\r\x1b[K{done} of {all}: {program} ({}) under {strategy}, run {seed}", form.name());
             // A terminal that has gone away is no reason to fail.
             let _ = io::stderr().write_all(line.as_bytes());
         }
@@ -245,7 +250,8 @@ fn rules(results: &Results) -> String {
     let executions = budget.executions.map_or_else(String::new, |most| format!(" and {most} executions"));
     let model = budget.model.as_deref().unwrap_or("the memory model of each program");
     let random = strategies.iter().map(|(_, runs)| *runs).max().filter(|runs| *runs > 1);
-    let runs = random.map_or_else(String::new, |runs| format!(", {runs} runs where it draws at random"));
+    let runs = random
+        .map_or_else(String::new, |runs| format!(", {runs} runs for each bug where it draws at random"));
     format!(
         "{} programs under {model}, with at most {} of CPU time{executions} for each strategy{runs}.",
         programs.len(),
@@ -256,7 +262,8 @@ fn rules(results: &Results) -> String {
 fn draw(folder: &Path, plots: &[(String, Plot)]) -> Result<(), String> {
     for (name, plot) in plots {
         let path = folder.join(format!("{name}.svg"));
-        fs::write(&path, plot.svg()).map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
+        fs::write(&path, plot.svg())
+            .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
     }
     Ok(())
 }

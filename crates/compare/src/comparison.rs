@@ -10,7 +10,8 @@ use crate::program::{Form, Program};
 pub struct Comparison {
     /// The programs.
     pub programs: Vec<Program>,
-    /// The strategies, with the number of runs that each has on each program, with seeds 1, 2, ...
+    /// The strategies, with the number of runs in which each looks for each bug, with seeds 1, 2, ...
+    /// Programs without their bugs are run once.
     pub strategies: Vec<(String, u64)>,
     /// What each cell may use.
     pub budget: Budget,
@@ -48,7 +49,8 @@ impl Comparison {
         let mut cells = Vec::new();
         for (program, &form) in self.programs.iter().flat_map(|p| forms.iter().map(move |form| (p, form))) {
             for (strategy, repeat) in &self.strategies {
-                cells.extend((1..=*repeat).map(|seed| Cell {
+                let runs = if form == Form::Buggy { *repeat } else { 1 };
+                cells.extend((1..=runs).map(|seed| Cell {
                     program: program.name.clone(),
                     form,
                     strategy: strategy.clone(),

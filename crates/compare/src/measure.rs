@@ -346,7 +346,9 @@ mod tests {
             assert_eq!(number.load(SeqCst), 3);
         };
         let lossy: fn(&AtomicUsize) = |number| number.store(number.load(SeqCst) + 1, SeqCst);
-        let sound: fn(&AtomicUsize) = |number| drop(number.fetch_add(1, SeqCst));
+        let sound: fn(&AtomicUsize) = |number| {
+            number.fetch_add(1, SeqCst);
+        };
         Program::new("updates", move || run(lossy)).fixed(move || run(sound))
     }
 
@@ -392,7 +394,8 @@ mod tests {
 
     #[test]
     fn what_does_not_exist_is_an_error() {
-        let error = measure(&updates(), &cell(Form::Fixed, "tea-leaves"), &budget()).expect_err("no such thing");
+        let error =
+            measure(&updates(), &cell(Form::Fixed, "tea-leaves"), &budget()).expect_err("no such thing");
         assert!(error.to_string().contains("there is no strategy `tea-leaves`"), "{error}");
     }
 

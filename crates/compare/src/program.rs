@@ -99,6 +99,9 @@ impl Program {
 
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program").field("name", &self.name).field("group", &self.group).finish_non_exhaustive()
+        f.debug_struct("Program")
+            .field("name", &self.name)
+            .field("group", &self.group)
+            .finish_non_exhaustive()
     }
 }

@@ -136,8 +136,8 @@ fn two_digits(value: f64) -> String {
 
 /// Executions until so many distinct ones were seen.
 pub fn to_coverage(results: &Results) -> Table {
-    let note = "Executions until so many distinct ones had been seen, with CPU time: for each program the median of what \
-                the strategies have seen in the end, so that about half of them get there. `-`: not reached.";
+    let note = "Executions until so many distinct ones had been seen: for each program the median of what the \
+                strategies have seen in the end, so that about half of them get there. `-`: not reached.";
     let columns = ["program", "distinct"].into_iter().chain(results.strategies());
     let mut table = Table::new("Executions to coverage", note, columns);
     for program in &results.comparison.programs {
@@ -183,7 +183,9 @@ pub fn to_the_end(results: &Results) -> Table {
 /// The first run of each program under a strategy, in the form that is to be exhausted.
 pub(crate) fn first_runs<'a>(results: &'a Results, strategy: &str) -> Vec<&'a Measured> {
     let programs = results.comparison.programs.iter();
-    programs.filter_map(|program| results.runs(&program.name, Form::Fixed, strategy).first().copied()).collect()
+    programs
+        .filter_map(|program| results.runs(&program.name, Form::Fixed, strategy).first().copied())
+        .collect()
 }
 
 /// The names of columns: one, and a strategy each.

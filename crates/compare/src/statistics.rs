@@ -60,7 +60,8 @@ mod tests {
     use crate::measure::End;
 
     fn searched(points: &[(u64, u64, f64)]) -> Measured {
-        let point = |&(executions, distinct, seconds): &(u64, u64, f64)| Point { executions, distinct, seconds };
+        let point =
+            |&(executions, distinct, seconds): &(u64, u64, f64)| Point { executions, distinct, seconds };
         let mut history: Vec<Point> = points.iter().map(point).collect();
         let last = history.pop().unwrap_or_default();
         Measured { end: End::Spent, last, stuck: 0, bound: None, explored: None, history }

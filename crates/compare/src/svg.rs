@@ -251,8 +251,16 @@ impl Drawing {
             2 => format!(r#"<path d="M{} Z""#, path(&[(0.0, -4.2), (4.0, 3.2), (-4.0, 3.2)])),
             3 => format!(r#"<path d="M{} Z""#, path(&[(0.0, -4.6), (4.6, 0.0), (0.0, 4.6), (-4.6, 0.0)])),
             4 => format!(r#"<path d="M{} Z""#, path(&[(0.0, 4.2), (4.0, -3.2), (-4.0, -3.2)])),
-            5 => format!(r#"<path d="M{} M{}""#, path(&[(-3.5, -3.5), (3.5, 3.5)]), path(&[(-3.5, 3.5), (3.5, -3.5)])),
-            _ => format!(r#"<path d="M{} M{}""#, path(&[(-4.2, 0.0), (4.2, 0.0)]), path(&[(0.0, -4.2), (0.0, 4.2)])),
+            5 => format!(
+                r#"<path d="M{} M{}""#,
+                path(&[(-3.5, -3.5), (3.5, 3.5)]),
+                path(&[(-3.5, 3.5), (3.5, -3.5)])
+            ),
+            _ => format!(
+                r#"<path d="M{} M{}""#,
+                path(&[(-4.2, 0.0), (4.2, 0.0)]),
+                path(&[(0.0, -4.2), (0.0, 4.2)])
+            ),
         };
         self.push(&format!(r#"{shape} fill="{fill}" stroke="{shade}" stroke-width="1.2"/>"#));
     }
@@ -287,7 +295,8 @@ mod tests {
         for tag in svg.split('<').skip(1) {
             let (tag, _) = tag.split_once('>').expect("a tag ends");
             assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
-            let name: String = tag.trim_start_matches('/').chars().take_while(|c| c.is_alphanumeric()).collect();
+            let name: String =
+                tag.trim_start_matches('/').chars().take_while(|c| c.is_alphanumeric()).collect();
             if tag.starts_with('/') {
                 assert_eq!(open.pop(), Some(name));
             } else if !tag.ends_with('/') {

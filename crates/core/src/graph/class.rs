@@ -9,7 +9,8 @@ impl Graph {
     /// and what was chosen. Two graphs that differ have the same number with a probability of 2⁻⁶⁴.
     ///
     /// Which location an op is about follows from what its thread has read, so locations, whose numbers
-    /// depend on the order of first use, are left out.
+    /// depend on the order of first use, are left out. A graph that has let go of older events is told by
+    /// the younger ones and by how many there were.
     pub fn class(&self) -> u64 {
         let mut number = 0x9e37_79b9_7f4a_7c15u64;
         let mut mix = |word: u64| {
@@ -18,14 +19,15 @@ impl Graph {
         };
         let name = |id: EventId| u64::from(id.thread.0) << 32 | u64::from(id.index);
         for thread in (0..self.thread_count()).map(|t| ThreadId(t as u32)) {
-            let events = self.thread(thread);
-            mix(events.len() as u64);
-            for (index, event) in events.iter().enumerate() {
+            let base = self.base(thread);
+            mix((base + self.thread(thread).len()) as u64);
+            for (index, event) in self.thread(thread).iter().enumerate() {
                 if event.is_read() {
                     mix(name(event.rf) << 1 | u64::from(event.is_update()));
                 } else if event.kind == Kind::Write {
-                    let place = self.position(event.addr, EventId::new(thread, index));
-                    mix(name(self.write_at(event.addr, place - 1)));
+                    let own = EventId::new(thread, base + index);
+                    let place = self.writes(event.addr).iter().rposition(|&write| write == own);
+                    mix(place.map_or(0, |place| name(self.write_at(event.addr, place))));
                 } else if event.kind == Kind::Choice {
                     mix(event.value);
                 }
