@@ -212,7 +212,7 @@ mod tests {
             budget: Budget { cpu: Duration::from_secs(8), executions: None, model: None },
         };
         let runner = |cell: &Cell, _: &Budget| {
-            let lucky = cell.strategy == "a" || cell.seed % 2 == 0;
+            let lucky = cell.strategy == "a" || cell.seed.is_multiple_of(2);
             let found = cell.form == Form::Buggy && cell.program == "found" && lucky;
             let point = |seconds: f64| Point {
                 executions: (seconds * 10.0) as u64,

@@ -43,8 +43,8 @@ pub fn inefficiency(measured: &Measured) -> Option<f64> {
 
 /// How a search stood after some CPU time: the last point up to then. One that had ended stays as it was.
 pub fn at_time(measured: &Measured, seconds: f64) -> Point {
-    let points = measured.history.iter().chain([&measured.last]);
-    points.filter(|point| point.seconds <= seconds).next_back().copied().unwrap_or_default()
+    let mut points = measured.history.iter().chain([&measured.last]);
+    points.rfind(|point| point.seconds <= seconds).copied().unwrap_or_default()
 }
 
 /// The executions after which so many distinct ones had been seen, as far as noted: an eighth too many at
