@@ -2,6 +2,8 @@
 
 use unpick::Check;
 
+use crate::FILES;
+
 /// Which form of a program is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
@@ -70,11 +72,10 @@ pub struct Bug {
 }
 
 impl Bug {
-    /// The name of the file that has the program: the name without what tells its sizes and bugs apart.
+    /// The name of the file that has the program: its name, or the start of it.
     pub fn family(&self) -> &'static str {
-        let suffixes = ["_large", "_small", "_wakeup"];
-        let name = self.name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
-        suffixes.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
+        let files = FILES.iter().filter(|file| self.name.starts_with(**file));
+        files.max_by_key(|file| file.len()).unwrap_or(&self.name)
     }
 
     /// The settings of a check of this program.

@@ -78,6 +78,7 @@ fn told(cell: &Cell, budget: &Budget) -> Value {
         "seed": cell.seed,
         "seconds": budget.cpu.as_secs_f64(),
         "executions": budget.executions,
+        "events": budget.events,
         "model": budget.model,
     })
 }
@@ -91,7 +92,8 @@ fn heard(value: &Value) -> Option<(Cell, Budget)> {
         seed: value["seed"].as_u64()?,
     };
     let cpu = Duration::try_from_secs_f64(value["seconds"].as_f64()?).ok()?;
-    Some((cell, Budget { cpu, executions: value["executions"].as_u64(), model: text("model") }))
+    let events = value["events"].as_u64().and_then(|events| usize::try_from(events).ok());
+    Some((cell, Budget { cpu, executions: value["executions"].as_u64(), events, model: text("model") }))
 }
 
 /// What a child does: runs the cell that it was given, and writes what came of it.
@@ -125,8 +127,9 @@ mod tests {
             strategy: String::from("pct:3"),
             seed: u64::MAX,
         };
-        for (executions, model) in [(None, None), (Some(7), Some(String::from("sc")))] {
-            let budget = Budget { cpu: Duration::from_millis(1500), executions, model };
+        for (executions, events, model) in [(None, None, None), (Some(7), Some(9), Some(String::from("sc")))]
+        {
+            let budget = Budget { cpu: Duration::from_millis(1500), executions, events, model };
             assert_eq!(heard(&told(&cell, &budget)), Some((cell.clone(), budget)));
         }
         assert_eq!(heard(&json!({"program": "queue"})), None);

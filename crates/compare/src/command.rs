@@ -49,6 +49,9 @@ struct Options {
     /// Executions at most for each program and strategy
     #[arg(long, value_name = "N")]
     executions: Option<u64>,
+    /// Events of one execution at most; longer ones are cut
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    events: usize,
     /// Runs for each bug under strategies that draw at random, with seeds 1, 2, ...
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
@@ -175,7 +178,12 @@ fn comparison(programs: &[Program], options: &Options) -> Result<Comparison, Str
         let runs = runs(&name, model, options.repeat)?;
         strategies.push((name, runs));
     }
-    let budget = Budget { cpu: options.time, executions: options.executions, model: options.model.clone() };
+    let budget = Budget {
+        cpu: options.time,
+        executions: options.executions,
+        events: Some(options.events),
+        model: options.model.clone(),
+    };
     Ok(Comparison { programs: programs.iter().filter(chosen).cloned().collect(), strategies, budget })
 }
 
@@ -218,6 +226,7 @@ fn written(results: &Results, tables: &[Table], output: &Output) -> String {
         let value = json!({
             "seconds": results.comparison.budget.cpu.as_secs_f64(),
             "executions": results.comparison.budget.executions,
+            "events": results.comparison.budget.events,
             "model": results.comparison.budget.model,
             "tables": tables.iter().map(Table::to_json).collect::<Vec<Value>>(),
             "cells": results.cells().iter().map(|(cell, measured)| {

@@ -38,6 +38,9 @@ pub struct Budget {
     pub cpu: Duration,
     /// Executions at most.
     pub executions: Option<u64>,
+    /// Events of one execution at most, unless the strategy says how many. Longer ones are cut: a search
+    /// that draws at random may draw one that never ends.
+    pub events: Option<usize>,
     /// The memory model, unless it is that of the program.
     pub model: Option<String>,
 }
@@ -175,6 +178,9 @@ pub fn measure(program: &Program, cell: &Cell, budget: &Budget) -> Result<Measur
     }
     if let Some(executions) = budget.executions {
         check = check.max_executions(executions);
+    }
+    if let Some(events) = budget.events {
+        check = check.max_events(events);
     }
     let seed = cell.seed.to_string();
     let check = check.time_limit(budget.cpu).with(|name| (name == "UNPICK_SEED").then(|| seed.clone()))?;
@@ -330,7 +336,7 @@ mod tests {
     }
 
     fn budget() -> Budget {
-        Budget { cpu: Duration::from_secs(20), executions: None, model: None }
+        Budget { cpu: Duration::from_secs(20), executions: None, events: None, model: None }
     }
 
     /// Three threads that count, one after the other or at the same time.
@@ -390,6 +396,20 @@ mod tests {
         assert_eq!(measured.end, End::Spent);
         assert!((0.1..1.0).contains(&measured.last.seconds), "{}", measured.last.seconds);
         assert!(measured.history.is_sorted_by(|a, b| a.seconds <= b.seconds && a.executions <= b.executions));
+    }
+
+    #[test]
+    fn an_execution_without_end_is_cut() {
+        let endless = Program::new("endless", || {
+            let number = AtomicUsize::new(0);
+            while number.fetch_add(1, SeqCst) < 1_000_000_000 {}
+        });
+        let short = Budget { events: Some(100), executions: Some(3), ..budget() };
+        for strategy in ["random", "dpor"] {
+            let measured = measure(&endless, &cell(Form::Buggy, strategy), &short).expect("it runs");
+            assert_eq!(measured.last.distinct, 0, "{strategy}");
+            assert!(matches!(measured.end, End::Spent | End::Bounded), "{strategy}: {:?}", measured.end);
+        }
     }
 
     #[test]

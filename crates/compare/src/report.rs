@@ -67,7 +67,12 @@ fn to_bug(runs: &[&Measured]) -> String {
         let seconds = middle(&|run| run.last.seconds, &found);
         let executions = middle(&|run| run.last.executions as f64, &found);
         let text = format!("{}, {executions:.0}", time(seconds));
-        return if runs.len() == 1 { text } else { format!("{text} ({} of {})", found.len(), runs.len()) };
+        let errors = runs.iter().filter(|run| matches!(run.end, End::Failed(_))).count();
+        let errors = if errors > 0 { format!(", {errors} errors") } else { String::new() };
+        return match runs.len() {
+            1 => text,
+            all => format!("{text} ({} of {all}{errors})", found.len()),
+        };
     }
     let Some(run) = runs.first() else { return String::from("not run") };
     let executions = run.last.executions;
@@ -209,7 +214,7 @@ mod tests {
         let comparison = Comparison {
             programs: vec![program("found"), program("open")],
             strategies: vec![(String::from("a"), 1), (String::from("b"), 4)],
-            budget: Budget { cpu: Duration::from_secs(8), executions: None, model: None },
+            budget: Budget { cpu: Duration::from_secs(8), executions: None, events: None, model: None },
         };
         let runner = |cell: &Cell, _: &Budget| {
             let lucky = cell.strategy == "a" || cell.seed.is_multiple_of(2);

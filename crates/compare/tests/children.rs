@@ -30,7 +30,7 @@ fn programs() -> Vec<Program> {
 
 fn run(program: &str, form: Form, strategy: &str) -> End {
     let (program, strategy) = (program.to_string(), strategy.to_string());
-    let budget = Budget { cpu: Duration::from_millis(50), executions: None, model: None };
+    let budget = Budget { cpu: Duration::from_millis(50), executions: None, events: None, model: None };
     children::run(&Cell { program, form, strategy, seed: 1 }, &budget).end
 }
 
