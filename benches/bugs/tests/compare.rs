@@ -54,6 +54,7 @@ fn two_programs_under_three_strategies() {
     assert!(times.iter().all(|row| row[3].ends_with("(2 of 2)")), "{times:?}");
     assert_eq!(rows(&out, "Distinct executions over time").len(), 3);
     assert_eq!(rows(&out, "Inefficiency").len(), 3);
+    assert_eq!(rows(&out, "Preemptions explored").len(), 1, "only one of the three counts them");
     assert_eq!(rows(&out, "Executions to coverage").len(), 3);
     let ends = rows(&out, "Executions until exhausted");
     for row in &ends {

@@ -22,7 +22,7 @@ const HELP: &str = "\
 Tables:
   bugs      bugs found by each strategy; CPU time and executions to each bug
   searches  on programs without their bugs: distinct executions over time, how many executions it takes for a
-            distinct one, executions to coverage
+            distinct one, preemptions explored, executions to coverage
   ends      on programs without their bugs: executions until everything was explored
 
 Each program is run under each strategy in a process of its own, one after the other. Budgets are of CPU time of the
@@ -138,7 +138,7 @@ fn compare(programs: &[Program], options: &Options) -> Result<(), String> {
     }
     if asked(Tables::Searches) {
         tables.extend([report::over_time(&results), report::inefficiencies(&results)]);
-        tables.push(report::to_coverage(&results));
+        tables.extend([report::bounds_reached(&results), report::to_coverage(&results)]);
         drawn.push((String::from("inefficiency"), plots::inefficiencies(&results)));
         let curves = comparison.programs.iter().map(|program| {
             (format!("curve-{}", file_name(&program.name)), plots::curve(&results, &program.name))

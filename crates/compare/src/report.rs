@@ -139,6 +139,31 @@ fn two_digits(value: f64) -> String {
     if value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") }
 }
 
+/// Up to how many preemptions everything was explored, under strategies that count them.
+pub fn bounds_reached(results: &Results) -> Table {
+    let note = "Programs by the number of preemptions up to which everything was explored within the budget. `all`: the \
+                search came to its end. Strategies that do not count preemptions are left out.";
+    let columns = ["strategy", "not even 0", "0", "1", "2", "3", "more", "all"];
+    let mut table = Table::new("Preemptions explored", note, columns);
+    for strategy in results.strategies() {
+        let runs = first_runs(results, strategy);
+        if runs.iter().all(|run| run.bound.is_none()) {
+            continue;
+        }
+        let mut counts = [0; 7];
+        for run in runs {
+            let place = match (&run.end, run.explored) {
+                (End::Exhausted, _) => 6,
+                (_, None) => 0,
+                (_, Some(bound)) => (bound as usize + 1).min(5),
+            };
+            counts[place] += 1;
+        }
+        table.row(std::iter::once(strategy.to_string()).chain(counts.map(|count: usize| count.to_string())));
+    }
+    table
+}
+
 /// Executions until so many distinct ones were seen.
 pub fn to_coverage(results: &Results) -> Table {
     let note = "Executions until so many distinct ones had been seen: for each program the median of what the \
@@ -230,7 +255,8 @@ mod tests {
                 _ => End::Spent,
             };
             let history = vec![point(0.5), point(1.0), point(2.0)];
-            Measured { end, last: point(8.0), stuck: 0, bound: None, explored: None, history }
+            let bound = (cell.strategy == "b").then_some(2);
+            Measured { end, last: point(8.0), stuck: 0, bound, explored: bound.map(|_| 1), history }
         };
         comparison.run(&[Form::Buggy, Form::Fixed], &runner, &mut |_, _, _| {})
     }
@@ -261,6 +287,7 @@ mod tests {
         let table = inefficiencies(&results());
         assert_eq!(table.rows[0][1..], ["1.00", "1.00", "1.00", "1.00", "1.00", "1.00", "0"]);
         assert_eq!(table.rows[1][1], "16.00");
+        assert_eq!(bounds_reached(&results()).rows, [["b", "0", "0", "2", "0", "0", "0", "0"]]);
         let table = to_coverage(&results());
         assert_eq!(table.rows[0], ["found", "42", "80", "-"]);
         let table = to_the_end(&results());
