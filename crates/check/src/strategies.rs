@@ -13,8 +13,13 @@ use crate::config::Config;
 pub enum Parameter {
     /// Nothing.
     None,
-    /// A whole number, or nothing; what it is.
-    Number(&'static str),
+    /// A whole number that is not below `least`, or nothing.
+    Number {
+        /// What it is.
+        what: &'static str,
+        /// The smallest that makes sense.
+        least: u32,
+    },
 }
 
 /// A strategy that users can choose.
@@ -30,8 +35,16 @@ pub struct Known {
 }
 
 /// The parameter of strategies that count preemptions.
-const PREEMPTIONS: Parameter =
-    Parameter::Number("preemptions at most; without it none, one, two, ... until nothing is left out");
+const PREEMPTIONS: Parameter = Parameter::Number {
+    what: "preemptions at most; without it none, one, two, ... until nothing is left out",
+    least: 0,
+};
+
+/// The parameter of priorities that change.
+const DEPTH: Parameter = Parameter::Number {
+    what: "at so many points less one priorities change; without it any number",
+    least: 1,
+};
 
 /// All strategies, the default first.
 pub const STRATEGIES: [Known; 17] = [
@@ -121,7 +134,7 @@ pub const STRATEGIES: [Known; 17] = [
     },
     Known {
         name: "pct",
-        parameter: Parameter::Number("points at which priorities change, and one; any number unless given"),
+        parameter: DEPTH,
         meaning: "samples: priorities that change at depth - 1 points; any depth unless given",
         make: |config, depth| sample::pct(depth, sampling(config)),
     },
@@ -180,10 +193,10 @@ pub fn strategy(config: &Config) -> Result<Box<dyn Strategy>, Error> {
         (Parameter::None, Some(_)) => {
             return Err(wrong(format!("`{name}` takes no parameter; write `{name}` alone")));
         }
-        (Parameter::Number(what), Some(digits)) => {
-            let parsed = digits.parse();
-            let problem = |_| wrong(format!("`{text}`: after `{name}:` comes a whole number, {what}"));
-            Some(parsed.map_err(problem)?)
+        (Parameter::Number { what, least }, Some(digits)) => {
+            let parsed = digits.parse().ok().filter(|&number| number >= least);
+            let problem = || wrong(format!("`{text}`: after `{name}:` comes a whole number, {what}"));
+            Some(parsed.ok_or_else(problem)?)
         }
     };
     Ok((known.make)(config, number))
@@ -204,10 +217,11 @@ mod tests {
             let bounded = named(&format!("{}:2", known.name));
             match known.parameter {
                 Parameter::None => assert!(bounded.is_err(), "{}", known.name),
-                Parameter::Number(_) => {
+                PREEMPTIONS => {
                     let bound = bounded.ok().and_then(|made| made.traces()).and_then(|traces| traces.bound);
                     assert_eq!(bound, Some(2), "{}", known.name);
                 }
+                Parameter::Number { .. } => assert!(bounded.is_ok(), "{}", known.name),
             }
         }
         assert!(Method::ALL.iter().all(|method| named(method.name()).is_ok()));
@@ -232,6 +246,7 @@ mod tests {
             ("cb-dpor:few", "comes a whole number"),
             ("cb-dpor:-1", "comes a whole number"),
             ("dpor:2", "takes no parameter"),
+            ("pct:0", "comes a whole number"),
         ] {
             let error = named(name).map(|_| ()).expect_err(name).to_string();
             assert!(error.contains(message), "{error}");

@@ -37,7 +37,7 @@ pub(crate) fn strategies() -> String {
     let mut out = String::new();
     for known in STRATEGIES {
         line(&mut out, known.name, width, known.meaning);
-        if let Parameter::Number(what) = known.parameter {
+        if let Parameter::Number { what, .. } = known.parameter {
             line(&mut out, &format!("{}:N", known.name), width, what);
         }
     }

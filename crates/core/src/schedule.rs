@@ -148,7 +148,7 @@ pub(crate) fn steps(graph: &Graph, order: &[EventId], taken: &mut [Vec<EventId>]
     let step = |&id: &EventId| {
         let event = graph.event(id);
         let choice = match event.kind {
-            Kind::Read | Kind::Write => choice_of(graph, id, &mut taken[event.addr.index()], &place),
+            Kind::Read | Kind::Write => choice_of(graph, id, &mut taken[event.addr.index()], place),
             Kind::Choice if event.value != 0 => Choice::Value(event.value as u32),
             _ => Choice::Default,
         };

@@ -162,6 +162,9 @@ struct Record {
 /// executions may be long, and a loop that is not recognised just goes on.
 const NEAR: usize = 128;
 
+/// Rounds after which a place becomes suspect there.
+const ROUNDS: usize = 8;
+
 /// How far back they are looked at in other executions; these may be long as well when they are replayed.
 const FAR: usize = 4096;
 
@@ -216,9 +219,10 @@ impl Spins {
         if thread.index() >= self.watch_from.len() {
             self.watch_from.resize(thread.index() + 1, UNKNOWN);
         }
+        let base = graph.base(thread);
         let recorded = graph.thread(thread).iter().enumerate().rev();
-        let mut from = recorded.len() as u32;
-        for (index, event) in recorded {
+        let mut from = (base + recorded.len()) as u32;
+        for (index, event) in recorded.map(|(index, event)| (base + index, event)) {
             let reads = event.kind == Kind::Read;
             let mere = reads && !event.is_update();
             if !mere && !may_be_idle(graph, EventId::new(thread, index), self.gives_up) {
@@ -323,7 +327,9 @@ impl Spins {
         if dull && !graph.thread_len(thread).is_multiple_of(8) {
             return false;
         }
-        if rounds(graph, thread, op, 1, self.most()) == 0
+        // To look at states is slow, and a loop of a sampled execution may go on for a while.
+        let enough = if self.near { ROUNDS } else { 1 };
+        if rounds(graph, thread, op, enough, self.most()) < enough
             || (dull && self.passed(graph, thread, op.site) != 0)
         {
             return false;

@@ -23,6 +23,8 @@
 //! The next thread is always the lowest one before an op that does not read, else the lowest
 //! one: a function of the graph alone, as optimality demands.
 
+mod probe;
+
 use unpick_core::clock::{join, knows};
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
@@ -33,6 +35,8 @@ use unpick_core::strategy::{Estimate, LockWaiter, PreemptionBound, Ready, Scene,
 
 use crate::estimate::Tree;
 use crate::preemptions::Preemptions;
+
+pub use probe::Probe;
 
 /// An alternative that is still to be explored, with the length of the graph it belongs to.
 #[derive(Clone, Copy, Debug)]

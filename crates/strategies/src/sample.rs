@@ -33,7 +33,7 @@ use unpick_core::memory::MemoryModel;
 use unpick_core::op::{Op, Rmw, ThreadId};
 use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
 
-use draw::Draw;
+pub(crate) use draw::Draw;
 
 /// How far back in the coherence order a read looks in long executions.
 const MOST_STALE: usize = 64;

@@ -144,7 +144,7 @@ fn step(execution: &mut Execution, program: &Program, thread: ThreadId, machine:
     loop {
         let current = machine.current();
         // Places in the source: those of the thread's code.
-        let site = Site(u64::from(thread.0) << 32 | machine.position() as u64 + 1);
+        let site = Site((u64::from(thread.0) << 32) | (machine.position() as u64 + 1));
         let Some(op) = op(program, current, site) else {
             let point = Point { thread, index: execution.position(thread), site: Site(0) };
             execution.block(thread, Waiter { point, wait: Wait::Assume });

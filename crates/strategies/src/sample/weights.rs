@@ -44,7 +44,7 @@ struct Load {
 
 impl Load {
     fn expected(&self) -> i64 {
-        if self.runs == 0 { self.most as i64 } else { ((self.all + self.runs / 2) / self.runs) as i64 }
+        (self.all + self.runs / 2).checked_div(self.runs).unwrap_or(self.most) as i64
     }
 }
 
