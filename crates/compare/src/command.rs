@@ -258,7 +258,8 @@ fn rules(results: &Results) -> String {
     let Comparison { programs, strategies, budget } = &results.comparison;
     let executions = budget.executions.map_or_else(String::new, |most| format!(" and {most} executions"));
     let model = budget.model.as_deref().unwrap_or("the memory model of each program");
-    let random = strategies.iter().map(|(_, runs)| *runs).max().filter(|runs| *runs > 1);
+    let looked = results.cells().keys().any(|cell| cell.form == Form::Buggy);
+    let random = strategies.iter().filter(|_| looked).map(|(_, runs)| *runs).max().filter(|runs| *runs > 1);
     let runs = random
         .map_or_else(String::new, |runs| format!(", {runs} runs for each bug where it draws at random"));
     format!(

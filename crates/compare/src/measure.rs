@@ -191,8 +191,9 @@ pub fn measure(program: &Program, cell: &Cell, budget: &Budget) -> Result<Measur
     let theirs = Arc::clone(&record);
     task.plan = Box::new(OnCpu { inner: task.plan, record: Arc::clone(&record), limit: budget.cpu });
     task.observer = Some(Box::new(move |graph, outcome, _| {
-        let class = matches!(outcome, Outcome::Complete).then(|| graph.class());
-        lock(&theirs).add(class);
+        let mut record = lock(&theirs);
+        record.stuck += u64::from(matches!(outcome, Outcome::Blocked(_) | Outcome::Ended));
+        record.add(matches!(outcome, Outcome::Complete).then(|| graph.class()));
         false
     }));
     let explored = worker::explore(task, &mut |_, _| {})?;
@@ -215,14 +216,14 @@ fn conclude(record: Record, explored: &Explored) -> Measured {
         Ending::Executions | Ending::Time => End::Spent,
     };
     let last = Point {
-        executions: explored.stats.executions(),
+        executions: record.executions,
         distinct: record.classes.len() as u64,
         seconds: explored.cpu.as_secs_f64(),
     };
     Measured {
         end,
         last,
-        stuck: explored.stats.blocked,
+        stuck: record.stuck,
         bound: traces.map_or(bound.map(|bound| bound.preemptions), |traces| traces.bound),
         explored: traces.and_then(|traces| traces.explored),
         history: record.points,
@@ -238,6 +239,7 @@ fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
 struct Record {
     classes: HashSet<u64>,
     executions: u64,
+    stuck: u64,
     points: Vec<Point>,
     /// Executions, and distinct ones, at which the next point is due.
     next: (u64, u64),
@@ -370,6 +372,29 @@ mod tests {
         let chess = measure(&updates(), &cell(Form::Fixed, "chess"), &budget()).expect("it runs");
         assert_eq!((chess.end, chess.last.distinct), (End::Exhausted, 6));
         assert_eq!(chess.explored, chess.bound);
+    }
+
+    /// What is given up half way is an execution too. The numbers are those of the reference for
+    /// `wx || ry rx || rz rx`: traces, those of them that are stuck, and classes.
+    #[test]
+    fn executions_that_are_given_up_are_counted() {
+        let readers = Program::new("readers", || {
+            let [x, y, z] = [0, 0, 0].map(AtomicUsize::new);
+            unpick::thread::scope(|scope| {
+                scope.spawn(|| x.store(1, SeqCst));
+                for first in [&y, &z] {
+                    let x = &x;
+                    scope.spawn(move || (first.load(SeqCst), x.load(SeqCst)));
+                }
+            });
+        });
+        for (strategy, expected) in
+            [("dpor-sleep", (5, 1, 4)), ("source-dpor", (4, 0, 4)), ("dpor", (26, 0, 4))]
+        {
+            let measured = measure(&readers, &cell(Form::Buggy, strategy), &budget()).expect("it runs");
+            let Point { executions, distinct, .. } = measured.last;
+            assert_eq!((executions, measured.stuck, distinct), expected, "{strategy}");
+        }
     }
 
     #[test]

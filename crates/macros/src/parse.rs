@@ -234,7 +234,11 @@ mod tests {
     #[test]
     fn wrong_settings_are_refused_where_they_stand() {
         let read = |line: &str| arguments(&tokens(line));
-        refused(read(r#"model = "sc" , modle = "sc""#), 4, "no setting `modle`; there are model, strategy, seed");
+        refused(
+            read(r#"model = "sc" , modle = "sc""#),
+            4,
+            "no setting `modle`; there are model, strategy, seed",
+        );
         refused(read("executions = many"), 2, "a whole number");
         refused(read("executions = 10u8"), 2, "a whole number");
         refused(read(r#"time = "soon""#), 2, "a time such as");
