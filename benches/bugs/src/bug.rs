@@ -2,6 +2,8 @@
 
 use unpick::Check;
 
+use crate::FILES;
+
 /// Which form of a program is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
@@ -70,6 +72,12 @@ pub struct Bug {
 }
 
 impl Bug {
+    /// The name of the file that has the program: its name, or the start of it.
+    pub fn family(&self) -> &'static str {
+        let files = FILES.iter().filter(|file| self.name.starts_with(**file));
+        files.max_by_key(|file| file.len()).unwrap_or(&self.name)
+    }
+
     /// The settings of a check of this program.
     pub fn check(&self) -> Check {
         (self.settings)(Check::new())

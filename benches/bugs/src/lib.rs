@@ -27,6 +27,9 @@ macro_rules! programs {
         $(mod $program;)+
 
         static ALL: &[Bug] = &[$($($program::$bug),+),+];
+
+        /// The names of the files.
+        static FILES: &[&str] = &[$(stringify!($program)),+];
     };
 }
 

@@ -78,6 +78,20 @@ fn findings_are_replayed() {
 }
 
 #[test]
+fn sizes_of_one_program_are_a_family() {
+    let family = |name: &str| all().iter().find(|bug| bug.name == name).map(|bug| bug.family());
+    for (name, expected) in [
+        ("indexer_13", "indexer"),
+        ("lost_wakeup", "lost_wakeup"),
+        ("spsc_queue", "spsc_queue"),
+        ("spsc_queue_wakeup", "spsc_queue"),
+        ("treiber_stack_large", "treiber_stack"),
+    ] {
+        assert_eq!(family(name), Some(expected));
+    }
+}
+
+#[test]
 fn the_data_are_sound() {
     assert!(all().len() >= 24);
     assert!(all().windows(2).all(|pair| pair[0].name < pair[1].name), "names are in order, and differ");

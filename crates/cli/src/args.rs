@@ -32,6 +32,15 @@ pub(crate) enum Command {
         /// A file such as target/unpick/panic-81a8818c.json
         file: PathBuf,
     },
+    /// Runs the bench of bugs under several strategies, and prints how they compare
+    ///
+    /// The bench is part of unpick's sources, and is built first. `unpick compare --help` shows its options.
+    #[command(disable_help_flag = true)]
+    Compare {
+        /// Options of the comparison, such as --strategies optimal,cb-dpor --time 2s
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+        options: Vec<OsString>,
+    },
     /// Lists the memory models
     Models,
     /// Lists the strategies

@@ -20,7 +20,7 @@ With Release it holds, and this proves it: cargo run -p unpick --example spsc_ri
 
 /// Shows the bug of the example.
 pub(crate) fn demo() -> Result<Exit, Error> {
-    let root = root().ok_or(Error::NoSources)?;
+    let root = root(EXAMPLE).ok_or(Error::NoSources)?;
     say(&format!("building and checking {EXAMPLE} ...\n\n"))?;
     let status = Command::new(cargo::program())
         .args(["run", "--quiet", "--package", "unpick", "--example", "spsc_ring"])
@@ -34,10 +34,11 @@ pub(crate) fn demo() -> Result<Exit, Error> {
     }
 }
 
-/// The root of a workspace with the example in it.
-fn root() -> Option<PathBuf> {
+/// The root of a workspace with this file in it: where this program was built, or in the current directory
+/// and those above it.
+pub(crate) fn root(file: &str) -> Option<PathBuf> {
     let here = std::env::current_dir().unwrap_or_default();
     let built = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut candidates = built.ancestors().chain(here.ancestors());
-    candidates.find(|folder| folder.join(EXAMPLE).is_file()).map(Path::to_path_buf)
+    candidates.find(|folder| folder.join(file).is_file()).map(Path::to_path_buf)
 }

@@ -15,7 +15,7 @@ pub(crate) enum Error {
     NoReport { path: PathBuf, problem: String },
     /// Cargo cannot be started.
     NoCargo(io::Error),
-    /// The sources of the example are not here.
+    /// The sources of the examples and the bench are not here.
     NoSources,
     /// The example did not end as it should.
     NotShown { ending: String },
@@ -46,8 +46,8 @@ impl fmt::Display for Error {
             }
             Error::NoSources => write!(
                 f,
-                "the example is part of unpick's sources, which are not here; run the command in a clone of \
-                 the repository"
+                "the examples and the bench are part of unpick's sources, which are not here; run the command in a \
+                 clone of the repository"
             ),
             Error::NotShown { ending } => write!(
                 f,

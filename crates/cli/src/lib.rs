@@ -8,6 +8,7 @@
 //! | `args` | what can be typed |
 //! | `run` | from arguments to an exit code |
 //! | `demo` | an example with a bug, and its report |
+//! | `compare` | strategies side by side, on the bench of bugs |
 //! | `cargo` | `cargo test` with settings, and replay |
 //! | `explain` | a JSON report made readable |
 //! | `list` | memory models and settings |
@@ -18,6 +19,7 @@
 
 mod args;
 mod cargo;
+mod compare;
 mod demo;
 mod error;
 pub mod exit;

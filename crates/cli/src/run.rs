@@ -8,7 +8,7 @@ use clap::Parser;
 
 use crate::args::{Arguments, Command};
 use crate::error::Error;
-use crate::{Exit, cargo, demo, explain, list};
+use crate::{Exit, cargo, compare, demo, explain, list};
 
 /// The whole program: reads the arguments of the process, and returns its exit code.
 pub fn main() -> ExitCode {
@@ -37,6 +37,7 @@ fn run(command: Command) -> Result<Exit, Error> {
         Command::Test(test) => cargo::test(&test),
         Command::Replay(replay) => cargo::replay(&replay),
         Command::Explain { file } => say(&explain::explain(&file)?),
+        Command::Compare { options } => compare::compare(&options),
         Command::Models => say(&list::models()?),
         Command::Strategies => say(&list::strategies()),
         Command::Settings => say(&list::settings()),

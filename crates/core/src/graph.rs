@@ -17,6 +17,7 @@
 //! ([`Graph::cut`]), copied in part ([`Graph::restrict_into`]), or lets go of its older events
 //! ([`Graph::compact`]). It knows no strategy.
 
+mod class;
 mod compact;
 mod restrict;
 

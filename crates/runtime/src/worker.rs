@@ -385,7 +385,8 @@ fn arenas_work() -> bool {
     ours
 }
 
-fn thread_cpu() -> Duration {
+/// CPU time of the OS thread that calls.
+pub fn thread_cpu() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a valid clock and a valid place for its time.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };

@@ -13,7 +13,7 @@
 //! | `dpor-cr` | Kähkönen, Saarikivi, Heljanko | persistent sets; two reads do not conflict |
 //! | `dpor-sleep` | Godefroid 1996 | the same, with sleep sets |
 //! | `source-dpor` | Abdulla, Aronis, Jonsson, Sagonas, POPL 2014 | source sets, with sleep sets |
-//! | `cb-dpor` | Buhler 2011 | every order up to equivalence within a number of preemptions |
+//! | `cb-dpor` | van den Hooff 2014 | every order up to equivalence within a number of preemptions |
 //! | `cb-dpor-nosleep` | the same | the same, without sleep sets |
 //! | `icb` | Coons, Musuvathi, McKinley, OOPSLA 2013 | persistent sets with conservative points, by preemptions |
 //!

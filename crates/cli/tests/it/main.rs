@@ -48,6 +48,14 @@ fn settings_are_listed() {
     }
 }
 
+/// Comparing needs a build of the bench, optimised; what comes of it is tested there.
+#[test]
+fn comparing_is_explained() {
+    let (code, out, _) = unpick(&["help", "compare"]);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("bench of bugs") && out.contains("--strategies optimal,cb-dpor"), "{out}");
+}
+
 #[test]
 fn a_report_is_explained() {
     let (code, out, err) = unpick(&["explain", &sample("report.json").display().to_string()]);

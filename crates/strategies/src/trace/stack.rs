@@ -5,8 +5,8 @@
 //! steps that read and that wrote it. A step knows all that its clock counts, and after it has
 //! accessed a place its thread knows the writes there (and the reads, if it wrote), so what a thread
 //! does not know is at the end of the lists and is looked at once: over a whole trace, each step
-//! costs time linear in the number of threads (Buhler, "Context-bounded dynamic partial order
-//! reduction", 4.3, keeps an index for each thread to the same effect).
+//! costs time linear in the number of threads (van den Hooff, "Fast bug finding in
+//! lock-free data structures with CB-DPOR", 2014, 4.3, keeps an index for each thread to the same effect).
 //!
 //! Nodes and their buffers are kept when they are left, so that nothing is allocated once they have
 //! grown.
