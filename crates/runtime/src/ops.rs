@@ -117,6 +117,7 @@ fn unwatched_slowly(request: &mut Request<'_>) -> Value {
 pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
+    let mut looked = false;
     let value = loop {
         // SAFETY: the session outlives its fibers; no other reference to it is in use while a
         // fiber runs, and this one ends before the fiber is left.
@@ -132,7 +133,8 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
         }
         let op = &request.op;
         let fresh = s.execution.is_fresh(thread);
-        if stack != 0 || (fresh && op.kind == Kind::Read) {
+        if stack != 0 || (fresh && op.kind == Kind::Read && !looked) {
+            looked = true;
             match s.watch(thread, op, fresh, stack) {
                 Watch::Go => {}
                 Watch::Answer(value) => {

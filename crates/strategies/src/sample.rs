@@ -131,10 +131,8 @@ impl<P: Policy> Sampler<P> {
     fn bound(&mut self, graph: &mut Graph, model: &dyn MemoryModel) {
         if graph.is_full() || model.effort() > self.most_effort {
             self.most_effort = model.effort() + EFFORT;
-            self.coverage.feed(graph);
             self.policy.forget();
             graph.compact();
-            self.coverage.rewind(graph.len());
         }
     }
 
@@ -148,7 +146,7 @@ impl<P: Policy> Sampler<P> {
             let write = graph.write_at(addr, position);
             if event.rmw != Rmw::None && position < newest {
                 let succeeds = event.apply(graph.value(addr, write)).is_some();
-                if succeeds && graph.rival(addr, write, read).is_some() {
+                if succeeds && graph.splits(addr, position) {
                     continue;
                 }
             }
@@ -158,6 +156,16 @@ impl<P: Policy> Sampler<P> {
 
     /// Lets a read see one of the writes that it may see, if not the newest.
     fn draw_source(&mut self, graph: &mut Graph, model: &mut dyn MemoryModel, read: EventId) {
+        let (addr, rmw) = (graph.event(read).addr, graph.event(read).rmw);
+        if !P::CHOOSES && rmw == Rmw::None {
+            let (lowest, newest) = (floor(graph, read), graph.writes(addr).len());
+            let place = if lowest == newest { newest } else { lowest + self.draw.index(newest + 1 - lowest) };
+            graph.read_from(read, graph.write_at(addr, place), false);
+            // The newest is always consistent. If this one is not, all are drawn from again.
+            if place == newest || model.consistent(graph, &[read]) {
+                return;
+            }
+        }
         self.collect_sources(graph, read);
         let mut wanted = match P::CHOOSES {
             true => self.policy.choose(graph, read, &self.sources, &mut self.draw),
@@ -168,7 +176,6 @@ impl<P: Policy> Sampler<P> {
             let chosen = wanted.take().unwrap_or_else(|| self.draw.index(last + 1));
             let source = self.sources[chosen];
             graph.read_from(read, source, false);
-            // The newest is always consistent.
             if chosen == last || last == 0 || model.consistent(graph, &[read]) {
                 return;
             }
@@ -256,6 +263,7 @@ impl<P: Policy> Strategy for Sampler<P> {
                 graph.read_from(read, source, false);
             }
         }
+        self.coverage.add(graph, read);
         self.policy.added(graph, read);
         read
     }
@@ -301,7 +309,6 @@ impl<P: Policy> Strategy for Sampler<P> {
     }
 
     fn next(&mut self, scene: Scene<'_>) -> bool {
-        self.coverage.feed(scene.graph);
         let (new, seen) = self.coverage.end();
         self.policy.end(scene.graph, &self.coverage, new, seen);
         self.run += 1;
