@@ -397,6 +397,29 @@ impl Graph {
         id
     }
 
+    /// Adds a read that sees the newest write of its location: as [`Graph::add`] and [`Graph::read_from`].
+    #[inline(always)]
+    pub fn add_newest_read(&mut self, thread: ThreadId, mut event: Event) -> EventId {
+        let newest = self.newest(event.addr);
+        event.rf = newest;
+        if event.rmw == Rmw::None {
+            return self.add(thread, event);
+        }
+        let Some(value) = event.apply(self.value(event.addr, newest)) else {
+            return self.add(thread, event);
+        };
+        event.value = value;
+        event.flags |= Event::UPDATE;
+        let read = self.add(thread, event);
+        self.locations[event.addr.index()].writes.push(read);
+        self.publish(read);
+        if self.keeps_porf && !newest.is_init() {
+            let (source, slot) = (self.event(newest).clock, self.event(read).clock);
+            self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+        }
+        read
+    }
+
     /// The flags that follow from mode, kind and model.
     #[inline(always)]
     fn add_flags(&self, event: &mut Event) {

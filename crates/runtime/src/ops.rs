@@ -528,7 +528,9 @@ impl Session {
                 return self.revisit(thread, op, stack);
             }
         }
-        if fresh && self.spins.recurs(self.execution.graph(), thread, op) {
+        if fresh
+            && self.spins.looks_at(self.execution.position(thread))
+            && self.spins.recurs(self.execution.graph(), thread, op) {
             self.execution.repeat();
             return Watch::Stop;
         }

@@ -319,12 +319,16 @@ impl Spins {
         self.refuted.push((site, state));
     }
 
+    /// Whether a thread with so many events is looked at: always, but in sampled executions at one of eight
+    /// events only, which is every event of a loop now and then, however many there are in a round.
+    #[inline(always)]
+    pub(crate) fn looks_at(&self, position: u32) -> bool {
+        !self.near || (position >= ROUNDS as u32 && position.wrapping_mul(0x9e37_79b9) < 1 << 29)
+    }
+
     /// Whether the thread has been here before, at the same location, without having changed
     /// anything since. Then the place becomes suspect.
     pub(crate) fn recurs(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
-        if self.near && !is_looked_at(graph.thread_len(thread)) {
-            return false;
-        }
         // A dull place needs a look now and then only: it is suspected again if its loop has lost all others.
         let dull = !self.dull.is_empty() && self.dull.contains(&op.site);
         if dull && !graph.thread_len(thread).is_multiple_of(8) {
@@ -342,13 +346,6 @@ impl Spins {
         self.gives_up |= op.rmw == Rmw::GiveUp;
         true
     }
-}
-
-/// Whether a thread with so many events is looked at in sampled executions: at one of eight events, and
-/// at every event of a loop now and then, however many there are in a round.
-#[inline(always)]
-fn is_looked_at(len: usize) -> bool {
-    len >= ROUNDS && (len as u32).wrapping_mul(0x9e37_79b9) < 1 << 29
 }
 
 /// Whether the event changed nothing that others can see.

@@ -136,22 +136,26 @@ impl<P: Policy> Sampler<P> {
         }
     }
 
-    /// Collects the writes that a read may see by coherence and atomicity.
+    /// Collects the writes that a read may see by coherence and atomicity, the newest last.
     fn collect_sources(&mut self, graph: &Graph, read: EventId) {
         let event = graph.event(read);
         let addr = event.addr;
         let newest = graph.writes(addr).len();
         self.sources.clear();
-        for position in floor(graph, read)..=newest {
-            let write = graph.write_at(addr, position);
-            if event.rmw != Rmw::None && position < newest {
-                let succeeds = event.apply(graph.value(addr, write)).is_some();
-                if succeeds && graph.splits(addr, position) {
-                    continue;
+        let may_see = |position: usize| {
+            event.rmw == Rmw::None
+                || !graph.splits(addr, position)
+                || event.apply(graph.value(addr, graph.write_at(addr, position))).is_none()
+        };
+        // Often there is none but the newest, and who knows what need not be asked.
+        if let Some(first) = (graph.bottom(addr)..newest).find(|&position| may_see(position)) {
+            for position in floor(graph, read).max(first)..newest {
+                if may_see(position) {
+                    self.sources.push(graph.write_at(addr, position));
                 }
             }
-            self.sources.push(write);
         }
+        self.sources.push(graph.newest(addr));
     }
 
     /// Lets a read see one of the writes that it may see, if not the newest.
@@ -247,14 +251,16 @@ impl<P: Policy> Strategy for Sampler<P> {
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let Scene { graph, model } = scene;
         self.bound(graph, model);
-        let read = graph.add(thread, Event::from_op(op));
-        let newest = graph.newest(op.addr);
-        let fixed = op.rmw.may_wait() || (!P::RUNS_AHEAD && model.interleaves());
-        if fixed || (!P::CHOOSES && self.draw.coin()) {
-            graph.read_from(read, newest, false);
+        let fixed = op.rmw.may_wait()
+            || (!P::CHOOSES && graph.writes(op.addr).is_empty())
+            || (!P::RUNS_AHEAD && model.interleaves());
+        let read = if fixed || (!P::CHOOSES && self.draw.coin()) {
+            graph.add_newest_read(thread, Event::from_op(op))
         } else {
+            let read = graph.add(thread, Event::from_op(op));
             self.draw_source(graph, model, read);
-        }
+            read
+        };
         if self.spurious && op.rmw == Rmw::WeakCas && graph.event(read).is_update() && self.draw.below(4) == 0
         {
             let source = graph.event(read).rf;

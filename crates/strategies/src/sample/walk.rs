@@ -31,7 +31,10 @@ impl Policy for Walk {
 #[inline(always)]
 pub(super) fn any(ready: &Ready, draw: &mut Draw) -> ThreadId {
     if let Some(mut word) = ready.others.word_with(&ready.reads) {
-        if word & (word - 1) != 0 {
+        let rest = word & (word - 1);
+        if rest != 0 && rest & (rest - 1) == 0 {
+            word = if draw.coin() { rest } else { word };
+        } else if rest != 0 {
             for _ in 0..draw.index(word.count_ones() as usize) {
                 word &= word - 1;
             }
