@@ -6,10 +6,13 @@
 use crate::event::EventId;
 use crate::graph::Graph;
 use crate::op::Site;
-use crate::table::{Table, pair};
+use crate::table::{Table, mix};
 
 /// The place that stands for the initial value of a location.
 pub const INITIAL: Site = Site(0);
+
+/// Sets the place of a write apart from that of a read.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The reads-from pairs of all executions so far.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +62,7 @@ impl Coverage {
     pub fn add(&mut self, graph: &Graph, read: EventId) {
         let event = graph.event(read);
         let source = site_of(graph, event.rf);
-        let key = pair(source.0, event.site.0);
+        let key = mix(source.0.wrapping_mul(ODD).wrapping_add(event.site.0));
         let last = self.pairs.entry(key);
         let before = std::mem::replace(last, self.begun + 1);
         if before == self.begun + 1 {

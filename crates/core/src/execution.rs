@@ -667,8 +667,7 @@ impl Execution {
             }
             Kind::Write => {
                 let watched = self.looks_ahead && !self.watching.is_empty();
-                let changes =
-                    watched && op.operand != self.graph.value(op.addr, self.graph.newest(op.addr));
+                let changes = watched && op.operand != self.graph.value(op.addr, self.graph.newest(op.addr));
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 self.strategy.write(scene, thread, op);
                 if op.rmw == Rmw::Lock || changes {

@@ -71,6 +71,9 @@ fn unwatched(request: &mut Request<'_>) -> Value {
     let (session, thread) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
+    if s.execution.samples() {
+        return unwatched_slowly(request);
+    }
     // The arena need not be put aside: nothing here takes memory.
     if request.object.tag.stamp() == s.stamp() {
         request.op.addr = Addr(request.object.tag.number());
@@ -170,7 +173,8 @@ fn other(op: &Op) -> Value {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     // As in `unwatched`.
-    if !current::is_watched()
+    if !s.execution.samples()
+        && !current::is_watched()
         && let Repeat::Done(value) = s.execution.repeat_op(thread, op)
     {
         count(s, thread, arena::current());
@@ -530,7 +534,8 @@ impl Session {
         }
         if fresh
             && self.spins.looks_at(self.execution.position(thread))
-            && self.spins.recurs(self.execution.graph(), thread, op) {
+            && self.spins.recurs(self.execution.graph(), thread, op)
+        {
             self.execution.repeat();
             return Watch::Stop;
         }

@@ -188,6 +188,15 @@ impl<P: Policy> Sampler<P> {
     }
 }
 
+/// Whether the op can see the newest write only: it writes, and each other write has its reader that does.
+#[inline(always)]
+fn is_newest_only(graph: &Graph, op: &Op) -> bool {
+    op.rmw.always_writes() && {
+        let mut writes = graph.writes(op.addr)[graph.bottom(op.addr)..].iter();
+        writes.all(|&write| graph.event(write).is_update())
+    }
+}
+
 /// The first place of the coherence order that an event may see or follow. In long executions it may be
 /// a later one, which loses outcomes but adds none.
 fn floor(graph: &Graph, id: EventId) -> usize {
@@ -254,7 +263,8 @@ impl<P: Policy> Strategy for Sampler<P> {
         let fixed = op.rmw.may_wait()
             || (!P::CHOOSES && graph.writes(op.addr).is_empty())
             || (!P::RUNS_AHEAD && model.interleaves());
-        let read = if fixed || (!P::CHOOSES && self.draw.coin()) {
+        let newest = fixed || (!P::CHOOSES && (self.draw.coin() || is_newest_only(graph, op)));
+        let read = if newest {
             graph.add_newest_read(thread, Event::from_op(op))
         } else {
             let read = graph.add(thread, Event::from_op(op));
