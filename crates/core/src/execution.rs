@@ -659,9 +659,12 @@ impl Execution {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 let read = self.strategy.read(scene, thread, op);
                 let value = self.graph.read_value(read);
-                let event = self.graph.event(read);
-                if op.rmw == Rmw::Post || (self.looks_ahead && event.is_update() && event.value != value) {
-                    self.wake_at(op.addr);
+                if op.rmw != Rmw::None {
+                    let event = self.graph.event(read);
+                    let changes = event.is_update() && event.value != value;
+                    if op.rmw == Rmw::Post || (self.looks_ahead && changes) {
+                        self.wake_at(op.addr);
+                    }
                 }
                 value
             }

@@ -72,7 +72,7 @@ fn unwatched(request: &mut Request<'_>) -> Value {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     if s.execution.samples() {
-        return unwatched_slowly(request);
+        return sampled(request);
     }
     // The arena need not be put aside: nothing here takes memory.
     if request.object.tag.stamp() == s.stamp() {
@@ -111,13 +111,20 @@ fn repeat_after(event: EventId, op: &Op) -> Value {
 /// As [`unwatched`], for ops that do not just repeat what was recorded.
 #[inline(never)]
 fn unwatched_slowly(request: &mut Request<'_>) -> Value {
-    take(request, 0)
+    take::<false>(request, 0)
+}
+
+/// As [`unwatched`], in an execution that is drawn at random.
+#[inline(never)]
+fn sampled(request: &mut Request<'_>) -> Value {
+    take::<true>(request, 0)
 }
 
 /// The common path. `stack` is where the live stack of user code ends, or 0 if nobody looks; there is
-/// a copy of the function for either.
+/// a copy of the function for either. `SAMPLED`: the execution is known to be drawn at random, so nothing
+/// is repeated.
 #[inline(always)]
-pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
+pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     let mut looked = false;
@@ -135,7 +142,7 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
             s.note_address(request.op.addr, request.object.tag);
         }
         let op = &request.op;
-        let fresh = s.execution.is_fresh(thread);
+        let fresh = SAMPLED || s.execution.is_fresh(thread);
         if stack != 0 || (fresh && op.kind == Kind::Read && !looked) {
             looked = true;
             match s.watch(thread, op, fresh, stack) {
@@ -151,7 +158,11 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
                 Watch::Stop => leave_for_good(session, thread),
             }
         }
-        if let Some(value) = s.execution.op(thread, op) {
+        let taken = match SAMPLED {
+            true => s.execution.sample(thread, op),
+            false => s.execution.op(thread, op),
+        };
+        if let Some(value) = taken {
             if fresh {
                 s.pulse.at(op.site);
                 s.check_published(thread, op);
@@ -173,10 +184,13 @@ fn other(op: &Op) -> Value {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     // As in `unwatched`.
-    if !s.execution.samples()
-        && !current::is_watched()
-        && let Repeat::Done(value) = s.execution.repeat_op(thread, op)
-    {
+    if current::is_watched() {
+        return other_slowly(op);
+    }
+    if s.execution.samples() {
+        return other_sampled(op);
+    }
+    if let Repeat::Done(value) = s.execution.repeat_op(thread, op) {
         count(s, thread, arena::current());
         return value;
     }
@@ -208,6 +222,22 @@ fn other_slowly(op: &Op) -> Value {
         // SAFETY: as in `take`.
         let s = unsafe { &mut *session };
         if let Some(value) = s.execution.op(thread, op) {
+            break value;
+        }
+        leave(session, thread);
+    };
+    advance(session, thread, arena);
+    value
+}
+
+/// As [`other`], in an execution that is drawn at random.
+#[inline(never)]
+fn other_sampled(op: &Op) -> Value {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    let value = loop {
+        // SAFETY: as in `take`.
+        if let Some(value) = unsafe { (*session).execution.sample(thread, op) } {
             break value;
         }
         leave(session, thread);

@@ -9,9 +9,9 @@ use crate::op::{Kind, Op, Rmw, ThreadId, Value};
 use crate::violation::{Point, Waiter};
 
 impl Execution {
-    /// Takes a new op; `None` as in [`Execution::op`].
+    /// As [`Execution::op`], for strategies that [sample](Execution::samples).
     #[inline(never)]
-    pub(super) fn sample(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+    pub fn sample(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
         if self.stop.is_some() {
             return None;
         }
