@@ -15,6 +15,7 @@
 //! A thread's id depends only on its parent and on how many threads the parent spawned before,
 //! so that an event has the same name in every execution.
 
+mod replaying;
 mod sampling;
 mod waiting;
 
@@ -508,81 +509,6 @@ impl Execution {
     pub fn advance(&mut self) -> bool {
         let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
         self.strategy.next(scene)
-    }
-
-    // ---------------------------------------------------------------- replay
-
-    #[inline(always)]
-    fn replay(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        match self.repeat_op(thread, op) {
-            Repeat::Done(value) => Some(value),
-            Repeat::After(event) => {
-                self.wait_for(thread, event);
-                None
-            }
-            Repeat::No => self.replay_slowly(thread, op),
-        }
-    }
-
-    /// Makes it possible to repeat an op that could not be repeated, or says what is in the way.
-    #[cold]
-    #[inline(never)]
-    fn replay_slowly(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        let id = EventId { thread, index: self.runs[thread.index()].pc };
-        let event = *self.graph.event(id);
-        if !event.matches(op) {
-            return self.diverge(thread, Some(op));
-        }
-        match event.kind {
-            Kind::Read if !event.rf.is_init() && self.runs[event.rf.thread.index()].pc <= event.rf.index => {
-                self.wait_for(thread, event.rf);
-                return None;
-            }
-            Kind::Read | Kind::Write => self.amend(id, op)?,
-            Kind::Spawn => self.activate(ThreadId(event.value as u32)),
-            _ => return self.diverge(thread, Some(op)),
-        }
-        self.replay(thread, op)
-    }
-
-    /// Brings a recorded address up to date; other values must not have changed.
-    #[cold]
-    #[inline(never)]
-    fn amend(&mut self, id: EventId, op: &Op) -> Option<()> {
-        let event = *self.graph.event(id);
-        if self.stable_addresses || !event.has(Event::POINTER) {
-            self.diverge(id.thread, Some(op));
-            return None;
-        }
-        let old = if event.is_read() { self.graph.read_value(id) } else { 0 };
-        let event = self.graph.event_mut(id);
-        event.operand = op.operand;
-        event.expected = op.expected;
-        event.value = if event.is_update() { event.apply(old).unwrap_or(op.operand) } else { op.operand };
-        Some(())
-    }
-
-    #[inline(never)]
-    fn wake_replays(&mut self) {
-        let mut next = self.waiting.first();
-        while let Some(thread) = next {
-            next = self.waiting.after(thread);
-            let Some(event) = self.rests[thread.index()].waits_for else { continue };
-            if self.runs[event.thread.index()].pc > event.index {
-                self.waiting.remove(thread);
-                self.runnable.insert(thread);
-            }
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn diverge(&mut self, thread: ThreadId, now: Option<&Op>) -> Option<Value> {
-        let before = self.graph.thread(thread).get(self.runs[thread.index()].pc as usize).copied();
-        self.stop.get_or_insert_with(|| {
-            Outcome::Diverged(Box::new(Divergence { thread, before, now: now.copied() }))
-        });
-        None
     }
 
     // ---------------------------------------------------------------- new events
