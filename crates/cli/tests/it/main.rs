@@ -35,7 +35,7 @@ fn models_are_listed_the_default_first() {
 fn strategies_are_listed_the_default_first() {
     let (code, out, _) = unpick(&["strategies"]);
     assert_eq!(code, Some(0));
-    assert!(out.starts_with("optimal "), "{out}");
+    assert!(out.starts_with("auto "), "{out}");
     assert!(["source-dpor ", "cb-dpor:N ", "chess "].iter().all(|word| out.contains(word)), "{out}");
 }
 
