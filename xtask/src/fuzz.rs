@@ -7,6 +7,8 @@
 //!
 //! With `--strategies`, the strategies over traces are compared with brute force over all orders of
 //! steps instead: the graphs that each finds, without a bound and with at most 0 to 3 preemptions.
+//!
+//! With `--samplers`, the samplers are compared with brute force on the litmus tests: see `samplers`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -17,6 +19,7 @@ use unpick_testkit::generate::{Profile, generate};
 use unpick_testkit::{Model, Program, Random, compare, drive, fibers, traces};
 
 use crate::Problem;
+use crate::samplers::{self, Extent};
 use crate::shell::{cargo, run};
 
 /// How many mismatches to show before giving up.
@@ -45,6 +48,15 @@ pub(crate) struct FuzzOracle {
     /// Compares the strategies over traces, under sequential consistency.
     #[arg(long)]
     strategies: bool,
+    /// Compares the samplers on the litmus tests instead of random programs.
+    #[arg(long, conflicts_with = "strategies")]
+    samplers: bool,
+    /// How many runs of each sampler.
+    #[arg(long, default_value_t = 10_000)]
+    runs: u64,
+    /// Leaves out litmus tests with more graphs than this, for the samplers.
+    #[arg(long, default_value_t = 100)]
+    graphs: u64,
 }
 
 /// How far it is.
@@ -73,6 +85,10 @@ impl FuzzOracle {
         if cfg!(debug_assertions) {
             let again = ["run", "--release", "--quiet", "--package", "xtask", "--"];
             return run(cargo(again).args(std::env::args_os().skip(1)));
+        }
+        if self.samplers {
+            let FuzzOracle { runs, graphs, seed, threads, seconds, .. } = *self;
+            return samplers::run(Extent { runs, graphs, seed, threads, seconds });
         }
         let progress = Progress::default();
         let started = Instant::now();

@@ -11,6 +11,7 @@ mod engine;
 mod fuzz;
 mod numbers;
 mod peers;
+mod samplers;
 mod shell;
 mod test;
 mod tidy;

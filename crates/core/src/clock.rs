@@ -65,23 +65,30 @@ pub enum Part {
 const PARTS: usize = 3;
 
 /// The pool.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Clocks {
-    data: Vec<u32>,
-    width: usize,
+    data: Vec<[u32; LANES]>,
+    /// Steps of width of one clock.
+    steps: usize,
     top: usize,
+}
+
+impl Default for Clocks {
+    fn default() -> Clocks {
+        Clocks::new()
+    }
 }
 
 impl Clocks {
     /// An empty pool for programs of few threads.
     pub fn new() -> Clocks {
-        Clocks { data: Vec::new(), width: LANES, top: 0 }
+        Clocks { data: Vec::new(), steps: 1, top: 0 }
     }
 
     /// How many threads a clock can hold.
     #[inline(always)]
     pub fn width(&self) -> usize {
-        self.width
+        self.steps * LANES
     }
 
     /// How many slots are in use.
@@ -97,18 +104,31 @@ impl Clocks {
         self.top = top as usize;
     }
 
+    /// Where a clock starts.
+    #[inline(always)]
+    fn start(&self, slot: u32, part: Part) -> usize {
+        (slot as usize * PARTS + part as usize) * self.steps
+    }
+
     /// A clock of a slot.
     #[inline(always)]
     pub fn get(&self, slot: u32, part: Part) -> &Clock {
-        let start = (slot as usize * PARTS + part as usize) * self.width;
-        &self.data[start..start + self.width]
+        let start = self.start(slot, part);
+        self.data[start..start + self.steps].as_flattened()
     }
 
     /// A clock of a slot, to change.
     #[inline(always)]
     pub fn get_mut(&mut self, slot: u32, part: Part) -> &mut Clock {
-        let start = (slot as usize * PARTS + part as usize) * self.width;
-        &mut self.data[start..start + self.width]
+        let start = self.start(slot, part);
+        self.data[start..start + self.steps].as_flattened_mut()
+    }
+
+    /// Sets one count of a clock.
+    #[inline(always)]
+    pub fn set(&mut self, slot: u32, part: Part, thread: usize, count: u32) {
+        let start = self.start(slot, part);
+        self.data[start + thread / LANES][thread % LANES] = count;
     }
 
     /// A new slot, with stale contents.
@@ -116,7 +136,7 @@ impl Clocks {
     pub fn push(&mut self) -> u32 {
         let slot = self.top;
         self.top += 1;
-        if self.top * PARTS * self.width > self.data.len() {
+        if self.top * PARTS * self.steps > self.data.len() {
             self.grow();
         }
         slot as u32
@@ -126,50 +146,81 @@ impl Clocks {
     #[inline(never)]
     fn grow(&mut self) {
         let slots = (self.top * 2).max(256);
-        self.data.resize(slots * PARTS * self.width, 0);
+        self.data.resize(slots * PARTS * self.steps, [0; LANES]);
     }
 
     /// Copies a clock from one slot to another.
     #[inline(always)]
     pub fn copy(&mut self, from: (u32, Part), to: (u32, Part)) {
-        let source = (from.0 as usize * PARTS + from.1 as usize) * self.width;
-        let target = (to.0 as usize * PARTS + to.1 as usize) * self.width;
-        // In steps of fixed size, which are a few moves each instead of a call.
-        let (chunks, _) = self.data.as_chunks_mut::<LANES>();
-        for step in 0..self.width / LANES {
-            chunks[target / LANES + step] = chunks[source / LANES + step];
+        let (source, target) = (self.start(from.0, from.1), self.start(to.0, to.1));
+        self.data[target] = self.data[source];
+        for step in 1..self.steps {
+            self.data[target + step] = self.data[source + step];
         }
+    }
+
+    /// Makes a clock of a new slot: what the clock of `from` knows, and that of `source`, and so many events
+    /// of a thread.
+    #[inline(always)]
+    pub fn follow(&mut self, from: u32, source: Option<(u32, Part)>, to: (u32, Part), known: (usize, u32)) {
+        let (old, new) = (self.start(from, to.1), self.start(to.0, to.1));
+        if self.steps > 1 {
+            return self.follow_wide(from, source, to, known);
+        }
+        let mut clock = self.data[old];
+        if let Some(source) = source {
+            let other = &self.data[self.start(source.0, source.1)];
+            for lane in 0..LANES {
+                clock[lane] = later(clock[lane], other[lane]);
+            }
+        }
+        let target = &mut self.data[new];
+        *target = clock;
+        target[known.0] = known.1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn follow_wide(&mut self, from: u32, source: Option<(u32, Part)>, to: (u32, Part), known: (usize, u32)) {
+        self.copy((from, to.1), to);
+        if let Some(source) = source {
+            self.join(source, to);
+        }
+        self.set(to.0, to.1, known.0, known.1);
     }
 
     /// Sets a clock to nothing known.
     #[inline(always)]
     pub fn clear(&mut self, slot: u32, part: Part) {
-        let (chunks, _) = self.get_mut(slot, part).as_chunks_mut::<LANES>();
-        chunks.iter_mut().for_each(|chunk| *chunk = [0; LANES]);
+        let start = self.start(slot, part);
+        self.data[start..start + self.steps].fill([0; LANES]);
     }
 
-    /// Adds the clock `from` to the clock `to`, which must be of a younger slot.
+    /// Adds the clock `from` to the clock `to`.
     #[inline(always)]
     pub fn join(&mut self, from: (u32, Part), to: (u32, Part)) {
-        let source = (from.0 as usize * PARTS + from.1 as usize) * self.width;
-        let target = (to.0 as usize * PARTS + to.1 as usize) * self.width;
-        debug_assert!(source + self.width <= target);
-        let (old, new) = self.data.split_at_mut(target);
-        join(&mut new[..self.width], &old[source..source + self.width]);
+        let (source, target) = (self.start(from.0, from.1), self.start(to.0, to.1));
+        for step in 0..self.steps {
+            let other = self.data[source + step];
+            let clock = &mut self.data[target + step];
+            for lane in 0..LANES {
+                clock[lane] = later(clock[lane], other[lane]);
+            }
+        }
     }
 
     /// Makes room for `threads` threads, keeping all clocks.
     pub fn widen(&mut self, threads: usize) {
-        if threads <= self.width {
+        if threads <= self.width() {
             return;
         }
-        let width = threads.next_power_of_two().max(LANES);
-        let mut data = vec![0; (self.data.len() / self.width.max(1)) * width];
-        for (old, new) in self.data.chunks_exact(self.width).zip(data.chunks_exact_mut(width)) {
-            new[..self.width].copy_from_slice(old);
+        let steps = threads.next_power_of_two() / LANES;
+        let mut data = vec![[0; LANES]; self.data.len() / self.steps * steps];
+        for (old, new) in self.data.chunks_exact(self.steps).zip(data.chunks_exact_mut(steps)) {
+            new[..self.steps].copy_from_slice(old);
         }
         self.data = data;
-        self.width = width;
+        self.steps = steps;
     }
 }
 

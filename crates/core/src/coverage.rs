@@ -6,15 +6,18 @@
 use crate::event::EventId;
 use crate::graph::Graph;
 use crate::op::Site;
-use crate::table::{Table, mix, pair};
+use crate::table::{Table, mix};
 
 /// The place that stands for the initial value of a location.
 pub const INITIAL: Site = Site(0);
 
+/// Sets the place of a write apart from that of a read.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The reads-from pairs of all executions so far.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
-    /// For each pair the number of the execution that had it last, counted from 1.
+    /// For each pair the execution that had it last: 1 more than `begun` was then.
     pairs: Table,
     /// For each set of pairs how many executions had just those.
     combinations: Table,
@@ -24,7 +27,8 @@ pub struct Coverage {
     combination: u64,
     last_combination: u64,
     known: Vec<(Site, Site)>,
-    fed: usize,
+    /// Counts executions, with those that were abandoned.
+    begun: u64,
 }
 
 impl Coverage {
@@ -53,32 +57,22 @@ impl Coverage {
         self.last_new
     }
 
-    /// Looks at what an execution has added to its graph since the last call.
-    pub fn feed(&mut self, graph: &Graph) {
-        let now = self.executions + 1;
-        for &id in &graph.order()[self.fed.min(graph.len())..] {
-            let event = graph.event(id);
-            if !event.is_read() {
-                continue;
-            }
-            let source = site_of(graph, event.rf);
-            let last = self.pairs.entry(pair(source.0, event.site.0));
-            let before = std::mem::replace(last, now);
-            if before == now {
-                continue;
-            }
-            self.combination = self.combination.wrapping_add(mix(pair(source.0, event.site.0)));
-            if before == 0 {
-                self.last_new = now;
-                self.known.push((source, event.site));
-            }
+    /// The execution in progress has a read that sees what it sees.
+    #[inline(always)]
+    pub fn add(&mut self, graph: &Graph, read: EventId) {
+        let event = graph.event(read);
+        let source = site_of(graph, event.rf);
+        let key = mix(source.0.wrapping_mul(ODD).wrapping_add(event.site.0));
+        let last = self.pairs.entry(key);
+        let before = std::mem::replace(last, self.begun + 1);
+        if before == self.begun + 1 {
+            return;
         }
-        self.fed = graph.len();
-    }
-
-    /// The graph has let go of what it had, and starts again with this many events.
-    pub fn rewind(&mut self, len: usize) {
-        self.fed = len;
+        self.combination = self.combination.wrapping_add(key);
+        if before == 0 {
+            self.last_new = self.executions + 1;
+            self.known.push((source, event.site));
+        }
     }
 
     /// The execution is over. Says whether it showed a new pair, and how often its set of pairs has
@@ -97,7 +91,7 @@ impl Coverage {
     /// Forgets the execution in progress; says whether it showed a new pair.
     pub fn abandon(&mut self) -> bool {
         self.last_combination = std::mem::take(&mut self.combination);
-        self.fed = 0;
+        self.begun += 1;
         self.last_new == self.executions && self.executions > 0
     }
 
@@ -140,8 +134,8 @@ mod tests {
             for _ in 0..3 {
                 let read = graph.add(ThreadId::MAIN, Event::from_op(&Op::load(addr, Mode::Relaxed, Site(2))));
                 graph.read_from(read, if stale { EventId::INIT } else { write }, false);
+                coverage.add(&graph, read);
             }
-            coverage.feed(&graph);
             let (new, seen) = coverage.end();
             (new, seen, coverage.pairs(), coverage.last_new())
         };

@@ -15,7 +15,8 @@
 //! A thread's id depends only on its parent and on how many threads the parent spawned before,
 //! so that an event has the same name in every execution.
 
-mod repeating;
+mod replaying;
+mod sampling;
 mod waiting;
 
 use crate::event::{Event, EventId};
@@ -75,6 +76,8 @@ pub struct Execution {
     waiting: ThreadSet,
     /// Threads that wait for a lock, a thread, or for ever.
     blocked: ThreadSet,
+    /// Those of them that may go on when memory changes, and maybe others.
+    watching: ThreadSet,
     ready: Ready,
     granted: Option<ThreadId>,
     /// Whether the strategy has ended the run, and it is only looked who is blocked.
@@ -98,8 +101,12 @@ pub struct Execution {
 impl Execution {
     /// An execution of a program yet unknown.
     pub fn new(model: Box<dyn MemoryModel>, strategy: Box<dyn Strategy>, max_events: usize) -> Execution {
+        let mut graph = Graph::new(model.synchronisation());
+        if strategy.samples() {
+            graph.leave_out_porf();
+        }
         Execution {
-            graph: Graph::new(model.synchronisation()),
+            graph,
             looks_ahead: strategy.looks_ahead(),
             samples: strategy.samples(),
             model,
@@ -109,6 +116,7 @@ impl Execution {
             runnable: ThreadSet::new(),
             waiting: ThreadSet::new(),
             blocked: ThreadSet::new(),
+            watching: ThreadSet::new(),
             ready: Ready::default(),
             granted: None,
             closing: false,
@@ -177,6 +185,7 @@ impl Execution {
         self.runnable.clear();
         self.waiting.clear();
         self.blocked.clear();
+        self.watching.clear();
         self.ready.clear();
         self.make_room(self.graph.thread_count());
         for (t, run) in self.runs.iter_mut().enumerate() {
@@ -237,7 +246,13 @@ impl Execution {
     #[inline(always)]
     pub fn op(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
         let run = &self.runs[thread.index()];
-        if run.pc < run.recorded { self.replay(thread, op) } else { self.fresh(thread, op) }
+        if run.pc < run.recorded {
+            self.replay(thread, op)
+        } else if self.samples {
+            self.sample(thread, op)
+        } else {
+            self.fresh(thread, op)
+        }
     }
 
     /// Takes one op of a thread if it repeats what was recorded and need not wait: what [`Execution::op`]
@@ -396,6 +411,9 @@ impl Execution {
     pub fn block(&mut self, thread: ThreadId, waiter: Waiter) {
         self.runnable.remove(thread);
         self.blocked.insert(thread);
+        if !matches!(waiter.wait, Wait::Join(_)) {
+            self.watching.insert(thread);
+        }
         self.rests[thread.index()].blocked = Some(waiter);
     }
 
@@ -512,9 +530,6 @@ impl Execution {
             return None;
         }
         let reads = op.kind == Kind::Read;
-        if self.samples && !matches!(op.kind, Kind::Read | Kind::Write | Kind::Choice) {
-            return self.take_silently(thread, op);
-        }
         if !self.is_settled(thread) {
             return self.park(thread, reads, Some(op));
         }
@@ -549,18 +564,6 @@ impl Execution {
         self.perform_within(thread, op)
     }
 
-    /// Takes an op that touches no memory, unless it must wait.
-    #[inline(always)]
-    fn take_silently(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        if let Some(wait) = self.obstacle(op) {
-            let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
-            self.ready.set_op(thread, Some(op));
-            self.block(thread, Waiter { point, wait });
-            return None;
-        }
-        self.perform_within(thread, op)
-    }
-
     /// Adds the event of an op, if the limit allows one more.
     #[inline(always)]
     fn perform_within(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
@@ -582,17 +585,21 @@ impl Execution {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 let read = self.strategy.read(scene, thread, op);
                 let value = self.graph.read_value(read);
-                let event = self.graph.event(read);
-                if op.rmw == Rmw::Post || (self.looks_ahead && event.is_update() && event.value != value) {
-                    self.wake_at(op.addr);
+                if op.rmw != Rmw::None {
+                    let event = self.graph.event(read);
+                    let changes = event.is_update() && event.value != value;
+                    if op.rmw == Rmw::Post || (self.looks_ahead && changes) {
+                        self.wake_at(op.addr);
+                    }
                 }
                 value
             }
             Kind::Write => {
-                let before = self.graph.value(op.addr, self.graph.newest(op.addr));
+                let watched = self.looks_ahead && !self.watching.is_empty();
+                let changes = watched && op.operand != self.graph.value(op.addr, self.graph.newest(op.addr));
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 self.strategy.write(scene, thread, op);
-                if op.rmw == Rmw::Lock || (self.looks_ahead && op.operand != before) {
+                if op.rmw == Rmw::Lock || changes {
                     self.wake_at(op.addr);
                 }
                 0

@@ -64,6 +64,23 @@ pub struct Location {
     bottom: usize,
 }
 
+/// What the next event of a thread takes over from the one before it.
+#[derive(Clone, Copy)]
+struct Link {
+    clock: u32,
+    /// The write that it saw.
+    source: Option<EventId>,
+    acquires: bool,
+}
+
+impl Link {
+    #[inline(always)]
+    fn new(event: &Event) -> Link {
+        let sees = event.is_read() && !event.rf.is_init();
+        Link { clock: event.clock, source: sees.then_some(event.rf), acquires: event.has(Event::ACQUIRES) }
+    }
+}
+
 /// Room that the buffers of a location get at once.
 const FEW: usize = 4;
 
@@ -88,6 +105,8 @@ pub struct Graph {
     plain: bool,
     /// How many clocks were in use when a copy took them over.
     clock_top: u32,
+    /// Whether `porf` is kept up to date.
+    keeps_porf: bool,
     past: compact::Log,
 }
 
@@ -105,8 +124,14 @@ impl Graph {
             seqcst: 0,
             plain: false,
             clock_top: 0,
+            keeps_porf: true,
             past: compact::Log::default(),
         }
+    }
+
+    /// Leaves [`Graph::porf`] out from here on, which then nobody may ask for.
+    pub fn leave_out_porf(&mut self) {
+        self.keeps_porf = false;
     }
 
     /// Number of events.
@@ -264,6 +289,7 @@ impl Graph {
     /// brings is left out.
     #[inline(always)]
     pub fn porf(&self, id: EventId) -> &Clock {
+        debug_assert!(self.keeps_porf, "a graph without `porf` is asked for it");
         self.clocks.get(self.event(id).clock, Part::Porf)
     }
 
@@ -324,19 +350,21 @@ impl Graph {
     /// write its place by [`Graph::insert_write`].
     #[inline(never)]
     pub fn add(&mut self, thread: ThreadId, mut event: Event) -> EventId {
-        let index = self.thread_len(thread);
-        let id = EventId::new(thread, index);
         let slot = self.clocks.push();
         event.clock = slot;
         event.stamp = self.order.len() as u32;
         self.add_flags(&mut event);
-        self.inherit_clocks(id, slot);
+        let part = &mut self.threads[thread.index()];
+        let index = part.base as usize + part.events.len();
+        let id = EventId::new(thread, index);
+        let previous = part.events.last().map(Link::new);
         if event.mode == Mode::SeqCst || event.failure == Mode::SeqCst {
             self.seqcst += 1;
-            self.threads[thread.index()].seqcst.push(index as u32);
+            part.seqcst.push(index as u32);
         }
+        part.events.push(event);
         self.order.push(id);
-        self.threads[thread.index()].events.push(event);
+        self.inherit_clocks(id, slot, previous);
         match event.kind {
             Kind::Read => {
                 self.locations[event.addr.index()].reads.push(id);
@@ -352,7 +380,9 @@ impl Graph {
                 let last = EventId::new(child, self.thread_len(child) - 1);
                 let source = self.event(last).clock;
                 self.clocks.join((source, Part::Hb), (slot, Part::Hb));
-                self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+                if self.keeps_porf {
+                    self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+                }
                 self.threads[child.index()].join = Some(id);
             }
             Kind::Spawn => {
@@ -366,6 +396,29 @@ impl Graph {
             Kind::Finish | Kind::Choice => {}
         }
         id
+    }
+
+    /// Adds a read that sees the newest write of its location: as [`Graph::add`] and [`Graph::read_from`].
+    #[inline(always)]
+    pub fn add_newest_read(&mut self, thread: ThreadId, mut event: Event) -> EventId {
+        let newest = self.newest(event.addr);
+        event.rf = newest;
+        if event.rmw == Rmw::None {
+            return self.add(thread, event);
+        }
+        let Some(value) = event.apply(self.value(event.addr, newest)) else {
+            return self.add(thread, event);
+        };
+        event.value = value;
+        event.flags |= Event::UPDATE;
+        let read = self.add(thread, event);
+        self.locations[event.addr.index()].writes.push(read);
+        self.publish(read);
+        if self.keeps_porf && !newest.is_init() {
+            let (source, slot) = (self.event(newest).clock, self.event(read).clock);
+            self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+        }
+        read
     }
 
     /// The flags that follow from mode, kind and model.
@@ -388,32 +441,33 @@ impl Graph {
         event.flags = flags;
     }
 
+    /// Gives an event the clocks of what is before it: the event before it in its thread, or the spawn.
     #[inline(always)]
-    fn inherit_clocks(&mut self, id: EventId, slot: u32) {
-        let (thread, index) = (id.thread.index(), id.index as usize);
-        if index > 0 {
-            let previous = self.event(EventId { index: id.index - 1, ..id });
-            let (clock, rf) = (previous.clock, previous.rf);
-            let (reads, acquires) = (previous.is_read(), previous.has(Event::ACQUIRES));
-            self.clocks.copy((clock, Part::Hb), (slot, Part::Hb));
-            self.clocks.copy((clock, Part::Porf), (slot, Part::Porf));
-            if reads && !rf.is_init() {
-                let source = self.event(rf).clock;
-                self.clocks.join((source, Part::Porf), (slot, Part::Porf));
-                if acquires {
-                    self.clocks.join((source, Part::Published), (slot, Part::Hb));
-                }
+    fn inherit_clocks(&mut self, id: EventId, slot: u32, previous: Option<Link>) {
+        let known = (id.thread.index(), id.index + 1);
+        let spawn = || self.threads[known.0].spawn.map(|spawn| Link::new(self.event(spawn)));
+        let Some(previous) = previous.or_else(spawn) else {
+            for part in [Part::Hb, Part::Porf] {
+                self.clocks.clear(slot, part);
+                self.clocks.set(slot, part, known.0, known.1);
             }
-        } else if let Some(spawn) = self.threads[thread].spawn {
-            let source = self.event(spawn).clock;
-            self.clocks.copy((source, Part::Hb), (slot, Part::Hb));
-            self.clocks.copy((source, Part::Porf), (slot, Part::Porf));
-        } else {
-            self.clocks.clear(slot, Part::Hb);
-            self.clocks.clear(slot, Part::Porf);
+            return;
+        };
+        let Link { clock, source, acquires } = previous;
+        let mut source = source.filter(|_| acquires || self.keeps_porf).map(|rf| self.event(rf).clock);
+        if self.keeps_porf {
+            let source = source.map(|source| (source, Part::Porf));
+            self.clocks.follow(clock, source, (slot, Part::Porf), known);
         }
-        self.clocks.get_mut(slot, Part::Hb)[thread] = index as u32 + 1;
-        self.clocks.get_mut(slot, Part::Porf)[thread] = index as u32 + 1;
+        source = source.filter(|_| acquires);
+        let source = source.map(|source| (source, Part::Published));
+        self.clocks.follow(clock, source, (slot, Part::Hb), known);
+    }
+
+    /// As [`Graph::inherit_clocks`], for an event that is in the graph.
+    fn inherit_clocks_again(&mut self, id: EventId, slot: u32) {
+        let previous = id.index.checked_sub(1).map(|index| Link::new(self.event(EventId { index, ..id })));
+        self.inherit_clocks(id, slot, previous);
     }
 
     /// Computes what a write publishes.
@@ -583,7 +637,7 @@ impl Graph {
         let addr = event.addr;
         if event.is_update() {
             self.remove_write(addr, read);
-            self.inherit_clocks(read, event.clock);
+            self.inherit_clocks_again(read, event.clock);
         }
         event.rf = write;
         event.flags &= !(Event::UPDATE | Event::SPURIOUS);
@@ -601,7 +655,7 @@ impl Graph {
             let place = self.position(addr, write);
             self.insert_write(addr, place, read);
             self.publish(read);
-            if !write.is_init() {
+            if self.keeps_porf && !write.is_init() {
                 let source = self.event(write).clock;
                 self.clocks.join((source, Part::Porf), (event.clock, Part::Porf));
             }
@@ -613,45 +667,6 @@ impl Graph {
     pub fn renew_clock(&mut self, id: EventId) {
         let slot = self.clocks.push();
         self.event_mut(id).clock = slot;
-        self.inherit_clocks(id, slot);
-    }
-
-    // ---------------------------------------------------------------- shrinking
-
-    /// Cuts the graph back to its first `len` events.
-    #[inline(never)]
-    pub fn cut(&mut self, len: usize) {
-        while self.order.len() > len {
-            let Some(id) = self.order.pop() else { return };
-            let thread = &mut self.threads[id.thread.index()];
-            let Some(event) = thread.events.pop() else { return };
-            debug_assert_eq!(thread.events.len(), id.index as usize);
-            if thread.seqcst.last() == Some(&id.index) {
-                thread.seqcst.pop();
-                self.seqcst -= 1;
-            }
-            match event.kind {
-                Kind::Read => {
-                    let popped = self.locations[event.addr.index()].reads.pop();
-                    debug_assert_eq!(popped, Some(id));
-                    if event.is_update() {
-                        self.remove_write(event.addr, id);
-                    }
-                }
-                Kind::Write => {
-                    self.remove_write(event.addr, id);
-                }
-                Kind::Fence => {
-                    if thread.release_fences.last() == Some(&id.index) {
-                        thread.release_fences.pop();
-                    }
-                }
-                Kind::Spawn => self.threads[event.value as usize].spawn = None,
-                Kind::Join => self.threads[event.value as usize].join = None,
-                Kind::Finish | Kind::Choice => {}
-            }
-            let top = self.clocks.top().min(event.clock);
-            self.clocks.truncate(top);
-        }
+        self.inherit_clocks_again(id, slot);
     }
 }

@@ -188,6 +188,12 @@ impl Rmw {
         }
     }
 
+    /// Whether the operation writes whatever it reads.
+    #[inline(always)]
+    pub fn always_writes(self) -> bool {
+        (Rmw::Add as u8..=Rmw::Swap as u8).contains(&(self as u8))
+    }
+
     /// Whether a thread may have to wait before this operation.
     #[inline(always)]
     pub fn may_wait(self) -> bool {

@@ -54,6 +54,20 @@ impl Ready {
         }
     }
 
+    /// As [`Ready::insert`], for a thread that has just reached this access or choice.
+    #[inline(always)]
+    pub(crate) fn insert_before(&mut self, thread: ThreadId, op: &Op) {
+        self.ops[thread.index()] = Some(*op);
+        if op.kind == Kind::Read {
+            self.reads.insert(thread);
+            if op.rmw.may_wait() {
+                self.doubtful.insert(thread);
+            }
+        } else {
+            self.others.insert(thread);
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn remove(&mut self, thread: ThreadId) {
         self.reads.remove(thread);

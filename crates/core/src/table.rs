@@ -65,7 +65,7 @@ impl Table {
     #[inline(always)]
     fn find(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = mix(key) as usize & mask;
+        let mut slot = key as usize & mask;
         while self.slots[slot].0 != key && self.slots[slot].0 != 0 {
             slot = (slot + 1) & mask;
         }

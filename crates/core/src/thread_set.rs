@@ -73,7 +73,7 @@ impl ThreadSet {
     /// Whether no thread is in the set.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.low == 0 && self.high.iter().all(|&word| word == 0)
+        self.low == 0 && (self.high.is_empty() || self.first_from(1).is_none())
     }
 
     /// Whether no thread but `thread` is in the set.
@@ -129,6 +129,13 @@ impl ThreadSet {
             return Some(ThreadId(word.trailing_zeros()));
         }
         self.iter().nth(number)
+    }
+
+    /// The threads of two sets, as bits of a word, if both have room for 64 threads only.
+    #[inline(always)]
+    pub fn word_with(&self, other: &ThreadSet) -> Option<u64> {
+        let small = self.high.is_empty() && other.high.is_empty();
+        if small { Some(self.low | other.low) } else { None }
     }
 
     /// Removes all.

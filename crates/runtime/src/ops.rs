@@ -4,17 +4,17 @@
 
 mod choices;
 mod threads;
+mod watching;
 
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Repeat;
-use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId, Value};
+use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
 use crate::arena::{self, Arena};
 use crate::current::{self, context};
 use crate::session::{Known, Session};
-use crate::spin::{self, Ghost, State};
 use crate::tag::{self, Tag};
 use crate::{memory, statics};
 use unpick_core::error::Error;
@@ -72,6 +72,9 @@ fn unwatched(request: &mut Request<'_>) -> Value {
     let (session, thread) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
+    if s.execution.samples() {
+        return sampled(request);
+    }
     // The arena need not be put aside: nothing here takes memory.
     if request.object.tag.stamp() == s.stamp() {
         request.op.addr = Addr(request.object.tag.number());
@@ -109,15 +112,23 @@ fn repeat_after(event: EventId, op: &Op) -> Value {
 /// As [`unwatched`], for ops that do not just repeat what was recorded.
 #[inline(never)]
 fn unwatched_slowly(request: &mut Request<'_>) -> Value {
-    take(request, 0)
+    take::<false>(request, 0)
+}
+
+/// As [`unwatched`], in an execution that is drawn at random.
+#[inline(never)]
+fn sampled(request: &mut Request<'_>) -> Value {
+    take::<true>(request, 0)
 }
 
 /// The common path. `stack` is where the live stack of user code ends, or 0 if nobody looks; there is
-/// a copy of the function for either.
+/// a copy of the function for either. `SAMPLED`: the execution is known to be drawn at random, so nothing
+/// is repeated.
 #[inline(always)]
-pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
+pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
+    let mut looked = false;
     let value = loop {
         // SAFETY: the session outlives its fibers; no other reference to it is in use while a
         // fiber runs, and this one ends before the fiber is left.
@@ -132,8 +143,9 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
             s.note_address(request.op.addr, request.object.tag);
         }
         let op = &request.op;
-        let fresh = s.execution.is_fresh(thread);
-        if stack != 0 || (fresh && op.kind == Kind::Read) {
+        let fresh = SAMPLED || s.execution.is_fresh(thread);
+        if stack != 0 || (fresh && op.kind == Kind::Read && !looked) {
+            looked = true;
             match s.watch(thread, op, fresh, stack) {
                 Watch::Go => {}
                 Watch::Answer(value) => {
@@ -147,7 +159,11 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
                 Watch::Stop => leave_for_good(session, thread),
             }
         }
-        if let Some(value) = s.execution.op(thread, op) {
+        let taken = match SAMPLED {
+            true => s.execution.sample(thread, op),
+            false => s.execution.op(thread, op),
+        };
+        if let Some(value) = taken {
             if fresh {
                 s.pulse.at(op.site);
                 s.check_published(thread, op);
@@ -169,9 +185,13 @@ fn other(op: &Op) -> Value {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     // As in `unwatched`.
-    if !current::is_watched()
-        && let Repeat::Done(value) = s.execution.repeat_op(thread, op)
-    {
+    if current::is_watched() {
+        return other_slowly(op);
+    }
+    if s.execution.samples() {
+        return other_sampled(op);
+    }
+    if let Repeat::Done(value) = s.execution.repeat_op(thread, op) {
         count(s, thread, arena::current());
         return value;
     }
@@ -203,6 +223,22 @@ fn other_slowly(op: &Op) -> Value {
         // SAFETY: as in `take`.
         let s = unsafe { &mut *session };
         if let Some(value) = s.execution.op(thread, op) {
+            break value;
+        }
+        leave(session, thread);
+    };
+    advance(session, thread, arena);
+    value
+}
+
+/// As [`other`], in an execution that is drawn at random.
+#[inline(never)]
+fn other_sampled(op: &Op) -> Value {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    let value = loop {
+        // SAFETY: as in `take`.
+        if let Some(value) = unsafe { (*session).execution.sample(thread, op) } {
             break value;
         }
         leave(session, thread);
@@ -497,128 +533,6 @@ impl Session {
         self.error = Some(Error::Outside { object: object.kind.to_string(), site });
         self.execution.repeat();
         None
-    }
-
-    /// Looks whether the thread is in a loop that only waits.
-    #[inline(always)]
-    fn watch(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
-        if stack != 0 {
-            self.note(thread, op.site);
-            if self.spins.ghost.is_some()
-                && let done @ (Watch::Answer(_) | Watch::Wait | Watch::Stop) =
-                    self.ghost(thread, op, Some(stack))
-            {
-                return done;
-            }
-            if op.kind != Kind::Read {
-                return Watch::Go;
-            }
-            if !fresh {
-                self.note_state(thread, op, stack);
-                return Watch::Go;
-            }
-            if self.spins.is_suspect(op.site) {
-                return self.revisit(thread, op, stack);
-            }
-        }
-        if fresh && self.spins.recurs(self.execution.graph(), thread, op) {
-            self.execution.repeat();
-            return Watch::Stop;
-        }
-        Watch::Go
-    }
-
-    /// Notes the state of a thread before a recorded event at a suspect place.
-    #[inline(always)]
-    fn note_state(&mut self, thread: ThreadId, op: &Op, stack: usize) {
-        let from = self.spins.watch_from(self.execution.graph(), thread);
-        if self.execution.position(thread) >= from && self.spins.is_suspect(op.site) {
-            let state = self.state(thread, op, stack);
-            self.spins.note(thread, &state);
-        }
-    }
-
-    /// Looks whether the state of a thread at a suspect place has come back.
-    #[cold]
-    fn revisit(&mut self, thread: ThreadId, op: &Op, stack: usize) -> Watch {
-        let at = self.execution.position(thread);
-        let state = self.state(thread, op, stack);
-        if let Some(from) = self.spins.visit(self.execution.graph(), thread, &state) {
-            let (state, memory) = (state.hash(), self.memory());
-            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory };
-            self.spins.ghost = Some(ghost);
-            return self.ghost(thread, op, None);
-        }
-        let graph = self.execution.graph();
-        let most = self.limits.max_rounds;
-        if !self.execution.samples()
-            && graph.thread_len(thread) >= most
-            && spin::rounds(graph, thread, op, most, usize::MAX) >= most
-            && !self.execution.goes_on(thread)
-        {
-            if !self.cut_loops.contains(&op.site) {
-                self.cut_loops.push(op.site);
-            }
-            let point = Point { thread, index: at, site: op.site };
-            self.execution.block(thread, Waiter { point, wait: Wait::Bound });
-            return Watch::Stop;
-        }
-        Watch::Go
-    }
-
-    /// Answers an op of an iteration that is being repeated.
-    pub(crate) fn ghost(&mut self, thread: ThreadId, op: &Op, stack: Option<usize>) -> Watch {
-        let Some(mut ghost) = self.spins.ghost.filter(|ghost| ghost.thread == thread) else {
-            return Watch::Go;
-        };
-        if ghost.at == ghost.to {
-            let back = op.site == ghost.site
-                && stack.is_some_and(|stack| self.state(thread, op, stack).hash() == ghost.state)
-                && self.memory() == ghost.memory;
-            if back {
-                let point = Point { thread, index: ghost.to, site: op.site };
-                self.spins.ghost = None;
-                return if self.execution.spin(point, Some(op), ghost.from) {
-                    Watch::Wait
-                } else {
-                    Watch::Go
-                };
-            }
-        } else {
-            let id = EventId { thread, index: ghost.at };
-            let event = self.execution.graph().event(id);
-            if spin::repeats(event, op) {
-                let value = match event.kind {
-                    Kind::Read => self.execution.graph().read_value(id),
-                    _ => event.value,
-                };
-                ghost.at += 1;
-                self.spins.ghost = Some(ghost);
-                return Watch::Answer(value);
-            }
-        }
-        self.spins.refute(ghost.site, ghost.state);
-        self.execution.repeat();
-        Watch::Stop
-    }
-
-    /// The thread's live stack and registers.
-    fn state<'a>(&self, thread: ThreadId, op: &Op, stack: usize) -> State<'a> {
-        let base = self.fibers[thread.index()].base();
-        // SAFETY: the live part of the running fiber's stack, from the saved registers up; it is
-        // looked at before the fiber is left.
-        let live = unsafe { std::slice::from_raw_parts(stack as *const u8, base - stack) };
-        State { site: op.site, at: self.execution.position(thread), live, gives_up: op.rmw == Rmw::GiveUp }
-    }
-
-    /// A hash of the memory of all threads.
-    fn memory(&self) -> u64 {
-        if !self.is_on_arenas() {
-            return 0;
-        }
-        let seed = self.statics.fingerprint(self.locals.fingerprint());
-        let arenas = self.arenas.iter().chain([&self.common]);
-        arenas.flatten().fold(seed, |seed, arena| arena.fingerprint(seed))
     }
 
     /// Keeps the call stack, if it is wanted.

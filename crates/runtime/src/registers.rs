@@ -19,7 +19,7 @@ pub(crate) fn watched(request: &mut Request<'_>) -> Value {
 extern "C" fn handle(request: *mut u8, stack: usize) -> Value {
     crate::shared::end_quiet();
     // SAFETY: `watched` passes a valid request.
-    take(unsafe { &mut *request.cast::<Request<'_>>() }, stack)
+    take::<false>(unsafe { &mut *request.cast::<Request<'_>>() }, stack)
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -136,6 +136,8 @@ pub(crate) struct Session {
     pub(crate) limits: Limits,
     /// The event of the running thread from which on its loops are watched.
     pub(crate) watch_from: u32,
+    /// How many events the main thread had when it spawned its first thread in this run.
+    first_spawn: u32,
     /// Places where a loop was cut.
     pub(crate) cut_loops: Vec<Site>,
     /// Whether this OS thread can no longer be trusted with panics.
@@ -215,6 +217,7 @@ impl Session {
             pulse,
             limits,
             watch_from: NEVER,
+            first_spawn: NEVER,
             cut_loops: Vec::new(),
             worn: false,
             fatal: false,
@@ -309,6 +312,7 @@ impl Session {
         self.arenas.iter_mut().flatten().for_each(|arena| arena.reset());
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
         self.ordered = false;
+        self.first_spawn = NEVER;
         self.panics.clear();
         self.data.fill(std::ptr::null());
         self.locals.clear();
@@ -452,8 +456,18 @@ impl Session {
     pub(crate) fn check_published(&mut self, thread: ThreadId, op: &Op) {
         if let Some((creator, birth)) = self.known[op.addr.index()].birth(&self.arenas)
             && creator != thread
+            // All other threads come from this one or a later spawn.
+            && (creator != ThreadId::MAIN || birth > self.first_spawn)
         {
             self.check_creator(thread, op, creator, birth);
+        }
+    }
+
+    /// A thread is about to spawn another.
+    #[inline(always)]
+    pub(crate) fn before_spawn(&mut self, parent: ThreadId) {
+        if parent == ThreadId::MAIN && self.first_spawn == NEVER {
+            self.first_spawn = self.execution.position(parent);
         }
     }
 

@@ -319,6 +319,13 @@ impl Spins {
         self.refuted.push((site, state));
     }
 
+    /// Whether a thread with so many events is looked at: always, but in sampled executions at one of eight
+    /// events only, which is every event of a loop now and then, however many there are in a round.
+    #[inline(always)]
+    pub(crate) fn looks_at(&self, position: u32) -> bool {
+        !self.near || (position >= ROUNDS as u32 && position.wrapping_mul(0x9e37_79b9) < 1 << 29)
+    }
+
     /// Whether the thread has been here before, at the same location, without having changed
     /// anything since. Then the place becomes suspect.
     pub(crate) fn recurs(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {

@@ -131,33 +131,45 @@ impl<P: Policy> Sampler<P> {
     fn bound(&mut self, graph: &mut Graph, model: &dyn MemoryModel) {
         if graph.is_full() || model.effort() > self.most_effort {
             self.most_effort = model.effort() + EFFORT;
-            self.coverage.feed(graph);
             self.policy.forget();
             graph.compact();
-            self.coverage.rewind(graph.len());
         }
     }
 
-    /// Collects the writes that a read may see by coherence and atomicity.
+    /// Collects the writes that a read may see by coherence and atomicity, the newest last.
     fn collect_sources(&mut self, graph: &Graph, read: EventId) {
         let event = graph.event(read);
         let addr = event.addr;
         let newest = graph.writes(addr).len();
         self.sources.clear();
-        for position in floor(graph, read)..=newest {
-            let write = graph.write_at(addr, position);
-            if event.rmw != Rmw::None && position < newest {
-                let succeeds = event.apply(graph.value(addr, write)).is_some();
-                if succeeds && graph.rival(addr, write, read).is_some() {
-                    continue;
+        let may_see = |position: usize| {
+            event.rmw == Rmw::None
+                || !graph.splits(addr, position)
+                || event.apply(graph.value(addr, graph.write_at(addr, position))).is_none()
+        };
+        // Often there is none but the newest, and who knows what need not be asked.
+        if let Some(first) = (graph.bottom(addr)..newest).find(|&position| may_see(position)) {
+            for position in floor(graph, read).max(first)..newest {
+                if may_see(position) {
+                    self.sources.push(graph.write_at(addr, position));
                 }
             }
-            self.sources.push(write);
         }
+        self.sources.push(graph.newest(addr));
     }
 
     /// Lets a read see one of the writes that it may see, if not the newest.
     fn draw_source(&mut self, graph: &mut Graph, model: &mut dyn MemoryModel, read: EventId) {
+        let (addr, rmw) = (graph.event(read).addr, graph.event(read).rmw);
+        if !P::CHOOSES && rmw == Rmw::None {
+            let (lowest, newest) = (floor(graph, read), graph.writes(addr).len());
+            let place = if lowest == newest { newest } else { lowest + self.draw.index(newest + 1 - lowest) };
+            graph.read_from(read, graph.write_at(addr, place), false);
+            // The newest is always consistent. If this one is not, all are drawn from again.
+            if place == newest || model.consistent(graph, &[read]) {
+                return;
+            }
+        }
         self.collect_sources(graph, read);
         let mut wanted = match P::CHOOSES {
             true => self.policy.choose(graph, read, &self.sources, &mut self.draw),
@@ -168,12 +180,20 @@ impl<P: Policy> Sampler<P> {
             let chosen = wanted.take().unwrap_or_else(|| self.draw.index(last + 1));
             let source = self.sources[chosen];
             graph.read_from(read, source, false);
-            // The newest is always consistent.
             if chosen == last || last == 0 || model.consistent(graph, &[read]) {
                 return;
             }
             self.sources.remove(chosen);
         }
+    }
+}
+
+/// Whether the op can see the newest write only: it writes, and each other write has its reader that does.
+#[inline(always)]
+fn is_newest_only(graph: &Graph, op: &Op) -> bool {
+    op.rmw.always_writes() && {
+        let mut writes = graph.writes(op.addr)[graph.bottom(op.addr)..].iter();
+        writes.all(|&write| graph.event(write).is_update())
     }
 }
 
@@ -240,14 +260,17 @@ impl<P: Policy> Strategy for Sampler<P> {
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let Scene { graph, model } = scene;
         self.bound(graph, model);
-        let read = graph.add(thread, Event::from_op(op));
-        let newest = graph.newest(op.addr);
-        let fixed = op.rmw.may_wait() || (!P::RUNS_AHEAD && model.interleaves());
-        if fixed || (!P::CHOOSES && self.draw.coin()) {
-            graph.read_from(read, newest, false);
+        let fixed = op.rmw.may_wait()
+            || (!P::CHOOSES && graph.writes(op.addr).is_empty())
+            || (!P::RUNS_AHEAD && model.interleaves());
+        let newest = fixed || (!P::CHOOSES && (self.draw.coin() || is_newest_only(graph, op)));
+        let read = if newest {
+            graph.add_newest_read(thread, Event::from_op(op))
         } else {
+            let read = graph.add(thread, Event::from_op(op));
             self.draw_source(graph, model, read);
-        }
+            read
+        };
         if self.spurious && op.rmw == Rmw::WeakCas && graph.event(read).is_update() && self.draw.below(4) == 0
         {
             let source = graph.event(read).rf;
@@ -256,6 +279,7 @@ impl<P: Policy> Strategy for Sampler<P> {
                 graph.read_from(read, source, false);
             }
         }
+        self.coverage.add(graph, read);
         self.policy.added(graph, read);
         read
     }
@@ -301,7 +325,6 @@ impl<P: Policy> Strategy for Sampler<P> {
     }
 
     fn next(&mut self, scene: Scene<'_>) -> bool {
-        self.coverage.feed(scene.graph);
         let (new, seen) = self.coverage.end();
         self.policy.end(scene.graph, &self.coverage, new, seen);
         self.run += 1;

@@ -27,6 +27,7 @@ mod print;
 pub mod program;
 mod random;
 mod relation;
+pub mod samples;
 mod trace;
 pub mod traces;
 

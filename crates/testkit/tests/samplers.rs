@@ -11,24 +11,16 @@ use unpick_core::schedule::Schedule;
 use unpick_core::strategy::Strategy;
 use unpick_strategies::sample::names::{self, Settings};
 use unpick_testkit::drive::{key, replay, sample};
+use unpick_testkit::samples::{NAMES, by_name};
 use unpick_testkit::{Options, Program, enumerate, litmus};
-
-const NAMES: [&str; 7] = ["random", "urw", "surw", "pct", "pos", "greybox", "digest"];
 
 fn sampler(name: &str, seed: u64) -> Box<dyn Strategy> {
     let settings = Settings { seed, spurious: false };
     match name {
-        "random" => names::random(settings),
-        "urw" => names::urw(settings),
-        "surw" => names::surw(settings),
-        "pct" => names::pct(None, settings),
         "pct:1" => names::pct(Some(1), settings),
         "pct:2" => names::pct(Some(2), settings),
         "pct:3" => names::pct(Some(3), settings),
-        "pos" => names::pos(settings),
-        "greybox" => names::greybox(settings),
-        "digest" => names::digest(settings),
-        _ => panic!("no sampler {name}"),
+        _ => by_name(name, settings),
     }
 }
 

@@ -50,7 +50,14 @@ impl Execution {
     }
 
     /// Lets those who wait for a change of a location look again.
+    #[inline(always)]
     pub(super) fn wake_at(&mut self, at: Addr) {
+        if !self.watching.is_empty() {
+            self.wake_watching(at);
+        }
+    }
+
+    fn wake_watching(&mut self, at: Addr) {
         self.wake(|execution, waiter| match waiter.wait {
             Wait::Lock { addr, .. } | Wait::Signal { addr, .. } => addr == at,
             Wait::Spin { from } => execution.looks_ahead && execution.has_read(waiter.point.thread, from, at),
@@ -70,6 +77,7 @@ impl Execution {
                 && freed(self, &waiter)
             {
                 self.blocked.remove(thread);
+                self.watching.remove(thread);
                 let joins = matches!(waiter.wait, Wait::Join(_));
                 if !self.looks_ahead {
                     self.ready.set_op(thread, None);
@@ -170,7 +178,7 @@ impl Execution {
         if let Some(thread) = unknown {
             self.ready.remove(thread);
             self.runnable.insert(thread);
-        } else if self.ready.threads().all(|thread| self.obstruction(thread).is_some()) {
+        } else if self.ready.threads().all(|thread| self.is_held_up(thread)) {
             self.block_obstructed();
         } else {
             self.stop = Some(Outcome::Ended);
@@ -184,12 +192,9 @@ impl Execution {
         self.ready.unknown.first()
     }
 
-    /// What keeps a ready thread from taking its op, if that is known.
-    fn obstruction(&self, thread: ThreadId) -> Option<Waiter> {
-        let op = self.ready.op(thread)?;
-        let wait = self.obstacle(op)?;
-        let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
-        Some(Waiter { point, wait })
+    /// Whether a ready thread cannot take its op.
+    fn is_held_up(&self, thread: ThreadId) -> bool {
+        self.ready.op(thread).is_some_and(|op| self.obstacle(op).is_some())
     }
 
     /// Blocks the threads that are said to be ready but cannot take their op.
@@ -205,9 +210,12 @@ impl Execution {
         let mut next = self.ready.doubtful.first();
         while let Some(thread) = next {
             next = self.ready.doubtful.after(thread);
-            if let Some(waiter) = self.obstruction(thread) {
+            if let Some(op) = self.ready.op(thread)
+                && let Some(wait) = self.obstacle(op)
+            {
+                let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
                 self.ready.remove(thread);
-                self.block(thread, waiter);
+                self.block(thread, Waiter { point, wait });
             }
         }
     }

@@ -200,7 +200,7 @@ impl Graph {
             self.hb_into(id, &mut clock);
             let slot = clocks.push();
             clocks.get_mut(slot, Part::Hb).copy_from_slice(&clock);
-            clocks.get_mut(slot, Part::Porf).copy_from_slice(self.porf(id));
+            clocks.get_mut(slot, Part::Porf).copy_from_slice(self.clocks.get(event.clock, Part::Porf));
             clocks.get_mut(slot, Part::Published).copy_from_slice(self.published(id));
             // What it has learned from the write it saw is in its clocks.
             event.rf = EventId::INIT;

@@ -1,10 +1,47 @@
-//! Copying a part of a graph: what a backward revisit keeps.
+//! Keeping a part of a graph: cutting it back, and copying what a backward revisit keeps.
 
 use super::{Graph, Location, Thread};
 use crate::event::EventId;
 use crate::op::{Kind, ThreadId};
 
 impl Graph {
+    /// Cuts the graph back to its first `len` events.
+    #[inline(never)]
+    pub fn cut(&mut self, len: usize) {
+        while self.order.len() > len {
+            let Some(id) = self.order.pop() else { return };
+            let thread = &mut self.threads[id.thread.index()];
+            let Some(event) = thread.events.pop() else { return };
+            debug_assert_eq!(thread.events.len(), id.index as usize);
+            if thread.seqcst.last() == Some(&id.index) {
+                thread.seqcst.pop();
+                self.seqcst -= 1;
+            }
+            match event.kind {
+                Kind::Read => {
+                    let popped = self.locations[event.addr.index()].reads.pop();
+                    debug_assert_eq!(popped, Some(id));
+                    if event.is_update() {
+                        self.remove_write(event.addr, id);
+                    }
+                }
+                Kind::Write => {
+                    self.remove_write(event.addr, id);
+                }
+                Kind::Fence => {
+                    if thread.release_fences.last() == Some(&id.index) {
+                        thread.release_fences.pop();
+                    }
+                }
+                Kind::Spawn => self.threads[event.value as usize].spawn = None,
+                Kind::Join => self.threads[event.value as usize].join = None,
+                Kind::Finish | Kind::Choice => {}
+            }
+            let top = self.clocks.top().min(event.clock);
+            self.clocks.truncate(top);
+        }
+    }
+
     /// Makes `target` a copy of this graph with only the first `lens[t]` events of each thread,
     /// and hands it the clocks. The kept events must be closed under `porf`. Buffers of `target`
     /// are used again.

@@ -10,8 +10,10 @@ use crate::session::{Job, Session};
 /// Starts a thread, and keeps a pointer for it as [`set_data`] does. Returns the thread, and what
 /// [`name_of`] says of it.
 pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
-    let thread = ThreadId(other(&Op::spawn(site)) as u32);
     let (session, parent) = context();
+    // SAFETY: as in `take`.
+    unsafe { (*session).before_spawn(parent) };
+    let thread = ThreadId(other(&Op::spawn(site)) as u32);
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     if thread.index() >= s.jobs.len() || thread.index() >= s.data.len() {

@@ -30,8 +30,17 @@ impl Policy for Walk {
 /// Any thread that is ready, each alike.
 #[inline(always)]
 pub(super) fn any(ready: &Ready, draw: &mut Draw) -> ThreadId {
-    let (others, reads) = (ready.others.len(), ready.reads.len());
-    let number = if others + reads == 1 { 0 } else { draw.index(others + reads) };
-    let thread = if number < others { ready.others.nth(number) } else { ready.reads.nth(number - others) };
-    thread.expect("a thread is asked for when one is ready")
+    if let Some(mut word) = ready.others.word_with(&ready.reads) {
+        let rest = word & (word - 1);
+        if rest != 0 && rest & (rest - 1) == 0 {
+            word = if draw.coin() { rest } else { word };
+        } else if rest != 0 {
+            for _ in 0..draw.index(word.count_ones() as usize) {
+                word &= word - 1;
+            }
+        }
+        return ThreadId(word.trailing_zeros());
+    }
+    let number = draw.index(ready.others.len() + ready.reads.len());
+    ready.threads().nth(number).expect("a thread is asked for when one is ready")
 }

@@ -1,4 +1,4 @@
-//! Repeating what was recorded, where that is not plain sailing.
+//! Repeating what was recorded: ops are compared with the events that they became before.
 
 use super::{Execution, Repeat};
 use crate::event::{Event, EventId};
@@ -21,7 +21,7 @@ impl Execution {
     /// Makes it possible to repeat an op that could not be repeated, or says what is in the way.
     #[cold]
     #[inline(never)]
-    pub(super) fn replay_slowly(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+    fn replay_slowly(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
         let id = EventId { thread, index: self.runs[thread.index()].pc };
         let event = *self.graph.event(id);
         if !event.matches(op) {
@@ -42,7 +42,7 @@ impl Execution {
     /// Brings a recorded address up to date; other values must not have changed.
     #[cold]
     #[inline(never)]
-    pub(super) fn amend(&mut self, id: EventId, op: &Op) -> Option<()> {
+    fn amend(&mut self, id: EventId, op: &Op) -> Option<()> {
         let event = *self.graph.event(id);
         if self.stable_addresses || !event.has(Event::POINTER) {
             self.diverge(id.thread, Some(op));

@@ -1,0 +1,136 @@
+//! Loops that wait: where the state of a thread is looked at, and what comes of it.
+
+use unpick_core::event::EventId;
+use unpick_core::op::{Kind, Op, Rmw, ThreadId};
+use unpick_core::violation::{Point, Wait, Waiter};
+
+use super::Watch;
+use crate::session::Session;
+use crate::spin::{self, Ghost, State};
+
+impl Session {
+    /// Looks whether the thread is in a loop that only waits.
+    #[inline(always)]
+    pub(super) fn watch(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
+        if stack != 0 {
+            self.note(thread, op.site);
+            if self.spins.ghost.is_some()
+                && let done @ (Watch::Answer(_) | Watch::Wait | Watch::Stop) =
+                    self.ghost(thread, op, Some(stack))
+            {
+                return done;
+            }
+            if op.kind != Kind::Read {
+                return Watch::Go;
+            }
+            if !fresh {
+                self.note_state(thread, op, stack);
+                return Watch::Go;
+            }
+            if self.spins.is_suspect(op.site) {
+                return self.revisit(thread, op, stack);
+            }
+        }
+        if fresh
+            && self.spins.looks_at(self.execution.position(thread))
+            && self.spins.recurs(self.execution.graph(), thread, op)
+        {
+            self.execution.repeat();
+            return Watch::Stop;
+        }
+        Watch::Go
+    }
+
+    /// Notes the state of a thread before a recorded event at a suspect place.
+    #[inline(always)]
+    fn note_state(&mut self, thread: ThreadId, op: &Op, stack: usize) {
+        let from = self.spins.watch_from(self.execution.graph(), thread);
+        if self.execution.position(thread) >= from && self.spins.is_suspect(op.site) {
+            let state = self.state(thread, op, stack);
+            self.spins.note(thread, &state);
+        }
+    }
+
+    /// Looks whether the state of a thread at a suspect place has come back.
+    #[cold]
+    fn revisit(&mut self, thread: ThreadId, op: &Op, stack: usize) -> Watch {
+        let at = self.execution.position(thread);
+        let state = self.state(thread, op, stack);
+        if let Some(from) = self.spins.visit(self.execution.graph(), thread, &state) {
+            let (state, memory) = (state.hash(), self.memory());
+            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory };
+            self.spins.ghost = Some(ghost);
+            return self.ghost(thread, op, None);
+        }
+        let graph = self.execution.graph();
+        let most = self.limits.max_rounds;
+        if !self.execution.samples()
+            && graph.thread_len(thread) >= most
+            && spin::rounds(graph, thread, op, most, usize::MAX) >= most
+            && !self.execution.goes_on(thread)
+        {
+            if !self.cut_loops.contains(&op.site) {
+                self.cut_loops.push(op.site);
+            }
+            let point = Point { thread, index: at, site: op.site };
+            self.execution.block(thread, Waiter { point, wait: Wait::Bound });
+            return Watch::Stop;
+        }
+        Watch::Go
+    }
+
+    /// Answers an op of an iteration that is being repeated.
+    pub(crate) fn ghost(&mut self, thread: ThreadId, op: &Op, stack: Option<usize>) -> Watch {
+        let Some(mut ghost) = self.spins.ghost.filter(|ghost| ghost.thread == thread) else {
+            return Watch::Go;
+        };
+        if ghost.at == ghost.to {
+            let back = op.site == ghost.site
+                && stack.is_some_and(|stack| self.state(thread, op, stack).hash() == ghost.state)
+                && self.memory() == ghost.memory;
+            if back {
+                let point = Point { thread, index: ghost.to, site: op.site };
+                self.spins.ghost = None;
+                return if self.execution.spin(point, Some(op), ghost.from) {
+                    Watch::Wait
+                } else {
+                    Watch::Go
+                };
+            }
+        } else {
+            let id = EventId { thread, index: ghost.at };
+            let event = self.execution.graph().event(id);
+            if spin::repeats(event, op) {
+                let value = match event.kind {
+                    Kind::Read => self.execution.graph().read_value(id),
+                    _ => event.value,
+                };
+                ghost.at += 1;
+                self.spins.ghost = Some(ghost);
+                return Watch::Answer(value);
+            }
+        }
+        self.spins.refute(ghost.site, ghost.state);
+        self.execution.repeat();
+        Watch::Stop
+    }
+
+    /// The thread's live stack and registers.
+    fn state<'a>(&self, thread: ThreadId, op: &Op, stack: usize) -> State<'a> {
+        let base = self.fibers[thread.index()].base();
+        // SAFETY: the live part of the running fiber's stack, from the saved registers up; it is
+        // looked at before the fiber is left.
+        let live = unsafe { std::slice::from_raw_parts(stack as *const u8, base - stack) };
+        State { site: op.site, at: self.execution.position(thread), live, gives_up: op.rmw == Rmw::GiveUp }
+    }
+
+    /// A hash of the memory of all threads.
+    fn memory(&self) -> u64 {
+        if !self.is_on_arenas() {
+            return 0;
+        }
+        let seed = self.statics.fingerprint(self.locals.fingerprint());
+        let arenas = self.arenas.iter().chain([&self.common]);
+        arenas.flatten().fold(seed, |seed, arena| arena.fingerprint(seed))
+    }
+}
