@@ -21,14 +21,14 @@ pub struct Measured {
     pub fixed: Verdict,
 }
 
-/// Runs both forms of a program with the default strategy, within its budgets.
+/// Runs both forms of a program with the strategy `optimal`, within its budgets.
 ///
 /// # Errors
 ///
 /// When a check could not be carried out.
 pub fn measure(bug: &Bug) -> Result<Measured, Error> {
     let program = bug.program;
-    let check = bug.check().time_limit(TIME);
+    let check = bug.check().strategy("optimal").time_limit(TIME);
     let limited = |executions: u64| check.clone().max_executions(executions);
     let buggy = limited(bug.found_within.unwrap_or(OPEN_BUDGET)).run(move || program(Variant::Buggy))?;
     let fixed = if bug.exhaustible { check } else { limited(OPEN_BUDGET) };

@@ -50,7 +50,7 @@ fn fixed_forms_hold() {
 fn bugs_need_the_memory_that_they_are_said_to_need() {
     for bug in all() {
         let Some(budget) = bug.found_within else { continue };
-        let check = bug.check().model("sc").time_limit(table::TIME);
+        let check = bug.check().strategy("optimal").model("sc").time_limit(table::TIME);
         match bug.memory {
             Memory::Sc => {
                 let verdict = run(bug, Variant::Buggy, &check.max_executions(budget));

@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     };
     let program = side::program(test.name).expect("every test has a body");
     // Nodes are never freed.
-    let mut check = unpick::Check::new().leaks(false);
+    let mut check = unpick::Check::new().strategy("optimal").leaks(false);
     if let Some(seconds) = limits.seconds {
         check = check.time_limit(Duration::from_secs_f64(seconds));
     }

@@ -20,7 +20,7 @@ use crate::coverage::Coverage;
 use crate::registry;
 
 /// Time that a check has unless it is set.
-pub const USUAL_TIME: Duration = Duration::from_secs(60);
+const USUAL_TIME: Duration = Duration::from_secs(60);
 
 /// Descents that are made at most to tell the size of the search.
 const DESCENTS: u64 = 500;
@@ -72,7 +72,6 @@ pub struct Auto {
     /// What was covered under the last bound that was exhausted, and how long it took.
     covered: Option<(Coverage, Duration)>,
     arms: [Arm; SAMPLERS.len()],
-    turns: u32,
     pairs: BTreeSet<(u64, u64)>,
     sampled: u64,
     exhausted: bool,
@@ -93,7 +92,6 @@ impl Auto {
             size: None,
             covered: None,
             arms: Default::default(),
-            turns: 0,
             pairs: BTreeSet::new(),
             sampled: 0,
             exhausted: false,
@@ -187,12 +185,11 @@ impl Auto {
         arm.looked = known.len();
         arm.gain = arm.gain * 0.7 + gain;
         arm.turns += 1;
-        self.turns += 1;
     }
 
     /// The sampler that promises most: it has found new pairs lately, or has had few turns.
     fn promising(&self) -> usize {
-        let turns = f64::from(self.turns.max(1));
+        let turns = f64::from(self.arms.iter().map(|arm| arm.turns).sum::<u32>().max(1));
         let promise = |arm: &Arm| match arm.turns {
             0 => f64::INFINITY,
             count => arm.gain + (2.0 * turns.ln() / f64::from(count)).sqrt(),
@@ -205,7 +202,7 @@ impl Auto {
         (self.budget / 200).clamp(Duration::from_millis(10), Duration::from_millis(500))
     }
 
-    /// What a verdict says of a check that was carried out by this plan.
+    /// Executions that were drawn at random.
     fn sampled(&self, execution: &Execution) -> u64 {
         let aside = self.arms.iter().filter_map(|arm| arm.aside.as_ref());
         let aside: u64 = aside.map(|execution| execution.stats().executions()).sum();

@@ -1,7 +1,5 @@
 //! Names and what they stand for.
 
-use std::time::Duration;
-
 use unpick_core::error::Error;
 use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
@@ -11,7 +9,7 @@ use unpick_core::schedule::Schedule;
 use unpick_core::strategy::Strategy;
 use unpick_strategies::replay::Replay;
 
-use crate::auto::{Auto, USUAL_TIME};
+use crate::auto::Auto;
 use crate::config::Config;
 use crate::strategies::{self, AUTO};
 
@@ -57,12 +55,6 @@ pub fn plan(config: &Config) -> Result<Box<dyn Plan>, Error> {
     let settings = config.clone();
     let begin = move || execution(&settings).expect("the settings were good before");
     Ok(Box::new(Single::new(begin)))
-}
-
-/// Time at most for a check with these settings.
-pub fn time(config: &Config) -> Option<Duration> {
-    let decides = config.strategy == AUTO && config.preemption_bound.is_none();
-    config.time_limit.or(decides.then_some(USUAL_TIME))
 }
 
 /// The number by which a schedule names a memory model.

@@ -42,16 +42,6 @@ impl Coverage {
         &self.known
     }
 
-    /// Distinct sets of pairs.
-    pub fn combinations(&self) -> usize {
-        self.combinations.len()
-    }
-
-    /// Executions that were looked at.
-    pub fn executions(&self) -> u64 {
-        self.executions
-    }
-
     /// The execution that showed a new pair last, counted from 1; 0 if there was none.
     pub fn last_new(&self) -> u64 {
         self.last_new

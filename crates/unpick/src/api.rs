@@ -385,7 +385,6 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
     let mut meter = Meter { shown: config.progress, model: config.model.clone(), drawn: false };
     let collection = Collection::default();
     let mut task = task(config, program, registry::plan(config)?);
-    task.budget.time = registry::time(config);
     task.observer = collection.observer(config);
     let explored = worker::explore(task, &mut |pulse, elapsed| meter.show(pulse, elapsed));
     meter.clear();
