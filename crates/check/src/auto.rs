@@ -175,6 +175,13 @@ impl Auto {
         self.enter(Phase::Sampling(0), execution, now)
     }
 
+    /// Pairs that the sampler at work has found in its turn so far, and nobody before.
+    fn fresh_pairs(&self, arm: usize, execution: &Execution) -> usize {
+        let known = execution.strategy().coverage().map_or(&[][..], |coverage| coverage.known());
+        let known = known.iter().skip(self.arms[arm].looked);
+        known.filter(|(write, read)| !self.pairs.contains(&(write.0, read.0))).count()
+    }
+
     /// Counts what a sampler has found in its turn.
     fn settle(&mut self, arm: usize, execution: &Execution) {
         let known = execution.strategy().coverage().map_or(&[][..], |coverage| coverage.known());
@@ -282,15 +289,19 @@ impl Plan for Auto {
             Phase::Descents => "optimal",
             _ => execution.strategy().name(),
         };
-        let sampling = matches!(self.phase, Phase::Sampling(_));
+        let sampling = match self.phase {
+            Phase::Sampling(arm) => Some(arm),
+            _ => None,
+        };
         Outlook {
             strategy: strategy.to_string(),
             bound: execution.strategy().preemption_bound().map(|bound| bound.preemptions),
             explored: self.covered.map(|(coverage, _)| coverage.preemptions),
+            explored_traces: None,
             exhausted: self.exhausted,
             estimate,
             sampled: self.sampled(execution),
-            pairs: sampling.then_some(self.pairs.len()),
+            pairs: sampling.map(|arm| self.pairs.len() + self.fresh_pairs(arm, execution)),
         }
     }
 

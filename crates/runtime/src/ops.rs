@@ -167,6 +167,9 @@ pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize)
             if fresh {
                 s.pulse.at(op.site);
                 s.check_published(thread, op);
+                if s.pulse.is_stopped() {
+                    s.execution.repeat();
+                }
                 if s.execution.is_stopped() {
                     leave_for_good(session, thread);
                 }

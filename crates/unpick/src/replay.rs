@@ -78,6 +78,7 @@ pub(crate) fn run(
     task.known.clone_from(&schedule.known);
     task.budget.executions = None;
     task.budget.time = None;
+    task.budget.interrupts = false;
     task.recorder = Some(Recorder::new(wanted, block));
     let explored = worker::explore(task, &mut |_, _| {})?;
     let violation = match &explored.ending {
