@@ -2,9 +2,9 @@
 //!
 //! It starts to search all executions. If that takes a while, random descents tell how large the search
 //! is. If it fits the time, it is carried through. If not, it is put aside: executions with few preemptions
-//! are searched, none, one, two, ..., as long as the next number is likely to fit; and the rest of the time
-//! goes to samplers, in turns, more often to those that still find pairs of a write and a read which
-//! nobody has seen yet.
+//! are searched, none, one, two, ..., first sequentially consistent ones, of which there are far fewer, then
+//! all, as long as the next number is likely to fit; and the rest of the time goes to samplers, in turns, more
+//! often to those that still find pairs of a write and a read which nobody has seen yet.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -25,6 +25,9 @@ const USUAL_TIME: Duration = Duration::from_secs(60);
 /// Descents that are made at most to tell the size of the search.
 const DESCENTS: u64 = 500;
 
+/// Searches sequentially consistent executions by the number of their preemptions.
+const TRACES: &str = "cb-dpor";
+
 /// The samplers, those first that are likely to be good.
 const SAMPLERS: [&str; 7] = ["pct", "random", "pos", "surw", "urw", "greybox", "digest"];
 
@@ -35,6 +38,8 @@ enum Phase {
     All,
     /// Random descents.
     Descents,
+    /// Sequentially consistent executions are searched, those with few preemptions first.
+    Traces,
     /// Executions with at most so many preemptions are searched.
     Bound(u32),
     /// The sampler with this number draws executions.
@@ -71,6 +76,8 @@ pub struct Auto {
     size: Option<f64>,
     /// What was covered under the last bound that was exhausted, and how long it took.
     covered: Option<(Coverage, Duration)>,
+    /// Preemptions up to which all sequentially consistent executions were explored.
+    traces: Option<u32>,
     arms: [Arm; SAMPLERS.len()],
     pairs: BTreeSet<(u64, u64)>,
     sampled: u64,
@@ -91,6 +98,7 @@ impl Auto {
             aside: None,
             size: None,
             covered: None,
+            traces: None,
             arms: Default::default(),
             pairs: BTreeSet::new(),
             sampled: 0,
@@ -107,6 +115,7 @@ impl Auto {
     fn make(&self, phase: Phase) -> Execution {
         match phase {
             Phase::All => self.execution("optimal", None),
+            Phase::Traces => self.execution(TRACES, None),
             Phase::Bound(preemptions) => self.execution("optimal", Some(preemptions)),
             Phase::Sampling(arm) => self.execution(SAMPLERS[arm], None),
             Phase::Descents => {
@@ -133,6 +142,7 @@ impl Auto {
                 self.aside = Some(last);
             }
             Phase::Sampling(arm) => self.arms[arm].aside = Some(last),
+            Phase::Traces => self.traces = explored_traces(&last),
             Phase::Descents | Phase::Bound(_) => {}
         }
         (self.phase, self.since) = (phase, now);
@@ -218,6 +228,11 @@ impl Auto {
     }
 }
 
+/// Preemptions up to which a search of traces has explored everything.
+fn explored_traces(execution: &Execution) -> Option<u32> {
+    execution.strategy().traces().and_then(|traces| traces.explored)
+}
+
 impl Plan for Auto {
     fn begin(&mut self) -> Execution {
         *self = Auto::new(&self.config);
@@ -251,7 +266,7 @@ impl Plan for Auto {
                 self.think_at = now + (self.budget.saturating_sub(now) / 4).max(Duration::from_millis(50));
                 Step::GoOn
             }
-            Phase::All => self.enter(Phase::Bound(0), execution, now),
+            Phase::All => self.enter(Phase::Traces, execution, now),
             Phase::Descents => {
                 if !moment.ended && now.saturating_sub(self.since) < self.budget / 20 {
                     return Step::GoOn;
@@ -259,6 +274,13 @@ impl Plan for Auto {
                 let estimate = execution.strategy().estimate(0);
                 self.size = Some(estimate.map_or(f64::INFINITY, |estimate| estimate.total));
                 self.enter(Phase::All, execution, now)
+            }
+            Phase::Traces => {
+                let most = self.budget.saturating_sub(self.since) / 4;
+                if !moment.ended && now.saturating_sub(self.since) < most {
+                    return Step::GoOn;
+                }
+                self.enter(Phase::Bound(0), execution, now)
             }
             Phase::Bound(bound) => self.after_bound(bound, execution, moment),
             Phase::Sampling(arm) => {
@@ -293,11 +315,16 @@ impl Plan for Auto {
             Phase::Sampling(arm) => Some(arm),
             _ => None,
         };
+        let bound = execution.strategy().preemption_bound().map(|bound| bound.preemptions);
         Outlook {
             strategy: strategy.to_string(),
-            bound: execution.strategy().preemption_bound().map(|bound| bound.preemptions),
+            bound: bound.or_else(|| execution.strategy().traces()?.bound),
             explored: self.covered.map(|(coverage, _)| coverage.preemptions),
-            explored_traces: None,
+            explored_traces: if self.phase == Phase::Traces {
+                explored_traces(execution)
+            } else {
+                self.traces
+            },
             exhausted: self.exhausted,
             estimate,
             sampled: self.sampled(execution),

@@ -458,7 +458,7 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
         Ending::Exhausted | Ending::Violated(_) => false,
     };
     let effort = partial.then(|| Effort::new(&explored.outlook, explored.stats.executions(), config.seed));
-    let summary = summary(config, &explored).with_effort(effort);
+    let summary = summary(config, &explored, decides).with_effort(effort);
     let found = collection.finish(config, &explored);
     if !found.is_empty() {
         return told(config, program, &found, summary, explored.fatal);
@@ -519,8 +519,8 @@ pub(crate) fn end_process(findings: &[&Finding]) -> ! {
     std::process::exit(101)
 }
 
-/// What a verdict rests on.
-pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
+/// What a verdict rests on. `decides`: the plan had several searches, of which this is the last.
+pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Summary {
     let model = explored.execution.model();
     let mut assumptions: Vec<String> = model.assumptions().iter().map(|s| s.to_string()).collect();
     if !config.spurious_failures {
@@ -544,7 +544,8 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
     let exhausted = matches!(explored.ending, Ending::Exhausted) && whole;
     let coverage = Coverage::of(&explored.execution).filter(|_| exhausted);
     let strategy = explored.execution.strategy();
-    let traces = strategy.traces();
+    // What is true of the last of several searches is not true of all.
+    let traces = strategy.traces().filter(|_| !decides);
     assumptions.extend(traces.and_then(|_| beyond_sc(config, explored)));
     let name = if config.strategy.starts_with(strategy.name()) { &config.strategy } else { strategy.name() };
     let summary =

@@ -28,7 +28,7 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
             ),
         });
     }
-    let summary = api::summary(&config, &explored);
+    let summary = api::summary(&config, &explored, false);
     match violation {
         Some(violation) => {
             let (finding, saved) = telling::tell_schedule(&config, program, &violation, &schedule, 1)?;
