@@ -272,12 +272,10 @@ fn rules(results: &Results) -> String {
     let random = strategies.iter().filter(|_| looked).map(|(_, runs)| *runs).max().filter(|runs| *runs > 1);
     let runs = random
         .map_or_else(String::new, |runs| format!(", {runs} runs for each bug where it draws at random"));
-    let missing = match interrupt::requested() {
-        true => format!(
-            " It was interrupted: {} cells were run, and these are the tables of them.",
-            results.cells().len()
-        ),
-        false => String::new(),
+    let missing = match (interrupt::requested(), results.cells().len()) {
+        (false, _) => String::new(),
+        (true, 1) => String::from(" Interrupted after 1 cell, of which the tables are."),
+        (true, cells) => format!(" Interrupted after {cells} cells, of which the tables are."),
     };
     format!(
         "{} programs under {model}, with at most {} of CPU time{executions} for each strategy{runs}.{missing}",

@@ -41,7 +41,10 @@ fn shares(results: &Results, name: String, meant: impl Fn(&crate::Program) -> bo
             .filter(|runs| !runs.is_empty())
             .map(|runs| runs.iter().filter(|run| run.found()).count() as f64 / runs.len() as f64);
         let found: Vec<f64> = found.collect();
-        format!("{}/{}", number(found.iter().sum::<f64>()), found.len())
+        match found.len() {
+            0 => String::from("not run"),
+            count => format!("{}/{count}", number(found.iter().sum::<f64>())),
+        }
     };
     std::iter::once(name).chain(results.strategies().map(share)).collect()
 }
