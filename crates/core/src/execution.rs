@@ -255,73 +255,6 @@ impl Execution {
         }
     }
 
-    /// Takes one op of a thread if it repeats what was recorded and need not wait: what [`Execution::op`]
-    /// does most of the time. If not, nothing has happened. Takes no memory.
-    #[inline(always)]
-    pub fn repeat_op(&mut self, thread: ThreadId, op: &Op) -> Repeat {
-        let Run { pc, recorded, .. } = self.runs[thread.index()];
-        if pc >= recorded {
-            return Repeat::No;
-        }
-        let event = self.graph.event(EventId { thread, index: pc });
-        if !event.matches(op) {
-            return Repeat::No;
-        }
-        let value = match event.kind {
-            Kind::Read => {
-                if event.operand != op.operand || event.expected != op.expected {
-                    return Repeat::No;
-                }
-                let rf = event.rf;
-                if rf.is_init() {
-                    self.graph.location(op.addr).init
-                } else if self.runs[rf.thread.index()].pc > rf.index {
-                    self.graph.event(rf).value
-                } else {
-                    return Repeat::After(rf);
-                }
-            }
-            Kind::Write if event.value != op.operand => return Repeat::No,
-            Kind::Write | Kind::Fence => 0,
-            Kind::Choice => event.value,
-            Kind::Spawn => {
-                let child = ThreadId(event.value as u32);
-                if !self.runnable.has_room(child) || child.index() >= self.runs.len() {
-                    return Repeat::No;
-                }
-                self.runs[child.index()].started = true;
-                self.runs[thread.index()].spawned += 1;
-                self.runnable.insert(child);
-                child.0.into()
-            }
-            Kind::Join => {
-                let child = ThreadId(op.operand as u32);
-                let len = self.graph.thread_len(child) as u32;
-                if event.value != op.operand || child.index() >= self.runs.len() {
-                    return Repeat::No;
-                }
-                if self.runs[child.index()].pc < len {
-                    return Repeat::After(EventId { thread: child, index: len - 1 });
-                }
-                0
-            }
-            Kind::Finish => {
-                self.runnable.remove(thread);
-                0
-            }
-        };
-        self.stats.replayed += 1;
-        self.runs[thread.index()].pc = pc + 1;
-        Repeat::Done(value)
-    }
-
-    /// Stops a thread until the event that its op depends on has been repeated: see [`Repeat::After`].
-    pub fn wait_for(&mut self, thread: ThreadId, event: EventId) {
-        self.rests[thread.index()].waits_for = Some(event);
-        self.runnable.remove(thread);
-        self.waiting.insert(thread);
-    }
-
     /// The location of an object that has none yet in this run: the recorded one, or a new one.
     /// `None` as in [`Execution::op`].
     #[inline]
@@ -441,6 +374,7 @@ impl Execution {
 
     /// Says how the run ended.
     pub fn end(&mut self) -> Outcome {
+        self.stats.replayed += self.runs.iter().map(|run| u64::from(run.pc.min(run.recorded))).sum::<u64>();
         if let Some(outcome) = self.stop.take() {
             return outcome;
         }

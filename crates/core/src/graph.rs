@@ -192,6 +192,13 @@ impl Graph {
         }
     }
 
+    /// The event with this id, if it is in the graph and was not let go.
+    #[inline(always)]
+    pub fn kept_event(&self, id: EventId) -> Option<&Event> {
+        let thread = self.threads.get(id.thread.index())?;
+        thread.events.get(id.index.wrapping_sub(thread.base) as usize)
+    }
+
     /// The event with this id, to change.
     #[inline(always)]
     pub fn event_mut(&mut self, id: EventId) -> &mut Event {

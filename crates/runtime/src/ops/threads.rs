@@ -2,9 +2,9 @@
 
 use unpick_core::op::{Op, Site, ThreadId};
 
-use super::other;
+use super::{count, other};
 use crate::arena;
-use crate::current::context;
+use crate::current::{self, context};
 use crate::session::{Job, Session};
 
 /// Starts a thread, and keeps a pointer for it as [`set_data`] does. Returns the thread, and what
@@ -12,8 +12,16 @@ use crate::session::{Job, Session};
 pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     let (session, parent) = context();
     // SAFETY: as in `take`.
-    unsafe { (*session).before_spawn(parent) };
-    let thread = ThreadId(other(&Op::spawn(site)) as u32);
+    let s = unsafe { &mut *session };
+    s.before_spawn(parent);
+    let repeated = if current::is_watched() { None } else { s.execution.repeat_spawn(parent) };
+    let thread = match repeated {
+        Some(thread) => {
+            count(s, parent, arena::current());
+            thread
+        }
+        None => ThreadId(other(&Op::spawn(site)) as u32),
+    };
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     if thread.index() >= s.jobs.len() || thread.index() >= s.data.len() {
@@ -35,7 +43,11 @@ pub fn join(thread: ThreadId, site: Site) {
 
 /// The end of a thread.
 pub(crate) fn finish() {
-    other(&Op::finish());
+    let (session, thread) = context();
+    // SAFETY: as in `take`.
+    if current::is_watched() || !unsafe { (*session).execution.repeat_finish(thread) } {
+        other(&Op::finish());
+    }
 }
 
 /// The calling thread.
