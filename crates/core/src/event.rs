@@ -79,6 +79,14 @@ impl Event {
     /// Values are addresses.
     pub const POINTER: u8 = 64;
 
+    /// What an event with this mode may do.
+    #[inline(always)]
+    pub(crate) fn flags_of(mode: Mode) -> u8 {
+        const ACQUIRES: u8 = Event::ACQUIRES;
+        const RELEASES: u8 = Event::RELEASES;
+        [0, 0, ACQUIRES, RELEASES, ACQUIRES | RELEASES, ACQUIRES | RELEASES | Event::SEQCST][mode as usize]
+    }
+
     /// The event that `op` becomes, not yet in a graph.
     #[inline(always)]
     pub fn from_op(op: &Op) -> Event {

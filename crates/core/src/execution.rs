@@ -74,6 +74,10 @@ pub struct Execution {
     runnable: ThreadSet,
     /// Threads whose replay waits for another thread's.
     waiting: ThreadSet,
+    /// Threads whose replay another one waits for, and maybe more.
+    awaited: ThreadSet,
+    /// Who was last named to run.
+    named: Option<ThreadId>,
     /// Threads that wait for a lock, a thread, or for ever.
     blocked: ThreadSet,
     /// Those of them that may go on when memory changes, and maybe others.
@@ -115,6 +119,8 @@ impl Execution {
             rests: Vec::new(),
             runnable: ThreadSet::new(),
             waiting: ThreadSet::new(),
+            awaited: ThreadSet::new(),
+            named: None,
             blocked: ThreadSet::new(),
             watching: ThreadSet::new(),
             ready: Ready::default(),
@@ -184,6 +190,8 @@ impl Execution {
         self.beyond = false;
         self.runnable.clear();
         self.waiting.clear();
+        self.awaited.clear();
+        self.named = None;
         self.blocked.clear();
         self.watching.clear();
         self.ready.clear();
@@ -200,10 +208,16 @@ impl Execution {
     /// The thread that must run now; `None` when the run is over.
     #[inline]
     pub fn next_thread(&mut self) -> Option<ThreadId> {
+        self.named = self.name_thread();
+        self.named
+    }
+
+    #[inline(always)]
+    fn name_thread(&mut self) -> Option<ThreadId> {
         if self.stop.is_some() {
             return None;
         }
-        if !self.waiting.is_empty() {
+        if self.named.is_some_and(|thread| self.awaited.contains(thread)) {
             self.wake_replays();
         }
         if let Some(thread) = self.runnable.first() {

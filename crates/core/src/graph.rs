@@ -151,6 +151,12 @@ impl Graph {
         self.threads.get(thread.index()).map_or(0, |t| t.base as usize + t.events.len())
     }
 
+    /// Number of events of each thread.
+    #[inline(always)]
+    pub fn thread_lens(&self) -> impl Iterator<Item = u32> + '_ {
+        self.threads.iter().map(|thread| thread.base + thread.events.len() as u32)
+    }
+
     /// One more than the highest thread id.
     #[inline(always)]
     pub fn thread_count(&self) -> usize {
@@ -431,20 +437,22 @@ impl Graph {
     /// The flags that follow from mode, kind and model.
     #[inline(always)]
     fn add_flags(&self, event: &mut Event) {
-        let always = self.synchronisation == Synchronisation::Always;
         let mode = if mutant::is(Mutant::FailureOrderIgnored) { event.mode } else { event.effective_mode() };
-        let reads = matches!(event.kind, Kind::Read | Kind::Fence);
-        let writes = matches!(event.kind, Kind::Write | Kind::Fence) || event.is_update();
-        let mut flags = event.flags & !(Event::ACQUIRES | Event::RELEASES | Event::SEQCST);
-        if reads && (always || mode.acquires()) {
-            flags |= Event::ACQUIRES;
+        let mut can = Event::flags_of(mode);
+        if self.synchronisation == Synchronisation::Always {
+            can |= Event::ACQUIRES | Event::RELEASES;
         }
-        if writes && (always || mode.releases()) {
-            flags |= Event::RELEASES;
+        let mut does = match event.kind {
+            Kind::Read => Event::ACQUIRES,
+            Kind::Write => Event::RELEASES,
+            Kind::Fence => Event::ACQUIRES | Event::RELEASES,
+            _ => 0,
+        };
+        if event.is_update() {
+            does |= Event::RELEASES;
         }
-        if mode.is_seqcst() {
-            flags |= Event::SEQCST;
-        }
+        let all = Event::ACQUIRES | Event::RELEASES | Event::SEQCST;
+        let flags = (event.flags & !all) | (can & (does | Event::SEQCST));
         event.flags = flags;
     }
 
@@ -461,14 +469,8 @@ impl Graph {
             return;
         };
         let Link { clock, source, acquires } = previous;
-        let mut source = source.filter(|_| acquires || self.keeps_porf).map(|rf| self.event(rf).clock);
-        if self.keeps_porf {
-            let source = source.map(|source| (source, Part::Porf));
-            self.clocks.follow(clock, source, (slot, Part::Porf), known);
-        }
-        source = source.filter(|_| acquires);
-        let source = source.map(|source| (source, Part::Published));
-        self.clocks.follow(clock, source, (slot, Part::Hb), known);
+        let source = source.filter(|_| acquires || self.keeps_porf).map(|rf| (self.event(rf).clock, acquires));
+        self.clocks.follow(clock, source, self.keeps_porf, known);
     }
 
     /// As [`Graph::inherit_clocks`], for an event that is in the graph.

@@ -141,7 +141,7 @@ impl Limit {
 
     fn keep_all(&mut self, graph: &Graph) {
         self.lens.clear();
-        self.lens.extend((0..graph.thread_count()).map(|t| graph.thread_len(ThreadId(t as u32)) as u32));
+        self.lens.extend(graph.thread_lens());
     }
 }
 
@@ -326,18 +326,20 @@ impl Optimal {
         let addr = source.addr;
         // An acquire that would find the lock taken has not happened yet.
         let dropped = source.rmw.waits_on(graph.event(write).value);
-        self.lens.clear();
-        self.lens.extend_from_slice(graph.porf(write));
+        let older = source.stamp as usize + usize::from(!dropped);
         self.prefix.clear();
         self.prefix.extend_from_slice(graph.porf(write));
-        let older = source.stamp as usize + usize::from(!dropped);
-        for id in &graph.order()[..older] {
+        self.lens.clear();
+        self.lens.extend(graph.thread_lens());
+        self.lens.resize(self.prefix.len(), 0);
+        for id in &graph.order()[older..] {
             let len = &mut self.lens[id.thread.index()];
-            *len = (*len).max(id.index + 1);
+            *len = (*len).min(id.index);
         }
+        join(&mut self.lens, &self.prefix);
         let mut child =
             self.spare.pop().unwrap_or_else(|| Graph::new(unpick_core::graph::Synchronisation::AsWritten));
-        graph.restrict_into(&self.lens, &mut child);
+        graph.restrict_into(&self.lens, older, &mut child);
         let parent = std::mem::replace(graph, child);
         self.frames.push(Frame { graph: parent, items: self.items.len() });
         graph.fix(&self.prefix);

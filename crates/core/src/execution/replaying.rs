@@ -118,6 +118,7 @@ impl Execution {
         self.rests[thread.index()].waits_for = Some(event);
         self.runnable.remove(thread);
         self.waiting.insert(thread);
+        self.awaited.insert(event.thread);
     }
 
     #[inline(always)]
