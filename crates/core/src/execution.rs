@@ -196,11 +196,9 @@ impl Execution {
         self.watching.clear();
         self.ready.clear();
         self.make_room(self.graph.thread_count());
-        for (t, run) in self.runs.iter_mut().enumerate() {
-            run.pc = 0;
-            run.recorded = self.graph.thread_len(ThreadId(t as u32)) as u32;
-            run.spawned = 0;
-            run.started = false;
+        let recorded = self.graph.thread_lens().chain(std::iter::repeat(0));
+        for (run, recorded) in self.runs.iter_mut().zip(recorded) {
+            *run = Run { recorded, ..Run::default() };
         }
         self.activate(ThreadId::MAIN);
     }
@@ -415,8 +413,9 @@ impl Execution {
             if let Some(op) =
                 self.ready.op(thread).copied().filter(|op| waiting::is_for_value(&waiter.wait, op))
             {
-                let Op { addr, rmw, expected: also, site, .. } = op;
-                for_locks.push(LockWaiter { thread, addr, rmw, also, site });
+                let Op { addr, rmw, failure, expected: also, site, .. } = op;
+                let timed = op.operand != 0;
+                for_locks.push(LockWaiter { thread, addr, rmw, failure, timed, also, site });
             }
             waiters.push(waiter);
         }

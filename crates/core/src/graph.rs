@@ -469,7 +469,8 @@ impl Graph {
             return;
         };
         let Link { clock, source, acquires } = previous;
-        let source = source.filter(|_| acquires || self.keeps_porf).map(|rf| (self.event(rf).clock, acquires));
+        let source =
+            source.filter(|_| acquires || self.keeps_porf).map(|rf| (self.event(rf).clock, acquires));
         self.clocks.follow(clock, source, self.keeps_porf, known);
     }
 
@@ -567,33 +568,36 @@ impl Graph {
     }
 
     /// The last place of the coherence order that someone with this `hb` clock knows of: a write
-    /// that happens before, or that is seen by a read that happens before. Reads in `except`, and
-    /// the writes in it, do not count.
+    /// that happens before, or that is seen by a read that happens before.
     #[inline(always)]
-    pub fn floor(&self, addr: Addr, hb: &Clock, except: [EventId; 2]) -> usize {
+    pub fn floor(&self, addr: Addr, hb: &Clock) -> usize {
+        self.floor_among(addr, hb, |_| true)
+    }
+
+    /// As [`Graph::floor`]; reads in `except`, and the writes in it, do not count.
+    #[inline(never)]
+    pub fn floor_without(&self, addr: Addr, hb: &Clock, except: [EventId; 2]) -> usize {
+        self.floor_among(addr, hb, |id| !except.contains(&id))
+    }
+
+    #[inline(always)]
+    fn floor_among(&self, addr: Addr, hb: &Clock, counts: impl Fn(EventId) -> bool) -> usize {
         let location = &self.locations[addr.index()];
-        let mut floor = location.bottom;
-        for (i, &write) in location.writes.iter().enumerate().rev() {
-            if knows(hb, write) && !except.contains(&write) {
-                floor = i + 1;
-                break;
-            }
-        }
-        if floor == location.writes.len() {
+        let newest = location.writes.len();
+        let known = location.writes.iter().rposition(|&write| knows(hb, write) && counts(write));
+        let mut floor = known.map_or(location.bottom, |place| place + 1);
+        if floor == newest {
             return floor;
         }
         for &read in location.reads.iter().rev() {
-            if knows(hb, read) && !except.contains(&read) {
-                let source = self.event(read).rf;
-                if source.is_init() || except.contains(&source) {
-                    continue;
-                }
-                let position = self.position(addr, source);
-                if position > floor {
-                    floor = position;
-                    if floor == location.writes.len() {
-                        break;
-                    }
+            if !knows(hb, read) || !counts(read) {
+                continue;
+            }
+            let source = self.event(read).rf;
+            if !source.is_init() && counts(source) {
+                floor = floor.max(self.position(addr, source));
+                if floor == newest {
+                    break;
                 }
             }
         }

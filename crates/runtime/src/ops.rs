@@ -204,17 +204,20 @@ fn other(op: &Op) -> Value {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     // As in `unwatched`.
-    if current::is_watched() {
+    if !s.is_plain() {
         return other_slowly(op);
     }
     if s.execution.samples() {
         return other_sampled(op);
     }
-    if let Repeat::Done(value) = s.execution.repeat_op(thread, op) {
-        count(s, thread, arena::current());
-        return value;
+    match s.execution.repeat_op(thread, op) {
+        Repeat::Done(value) => {
+            count(s, thread, arena::current());
+            value
+        }
+        Repeat::After(event) => repeat_after(event, op),
+        Repeat::No => other_slowly(op),
     }
-    other_slowly(op)
 }
 
 /// As [`other`], for ops that do not just repeat what was recorded.
@@ -222,7 +225,8 @@ fn other(op: &Op) -> Value {
 fn other_slowly(op: &Op) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
-    if current::is_watched() {
+    // SAFETY: as in `take`.
+    if !unsafe { (*session).is_plain() } {
         crate::shared::end_quiet();
         // SAFETY: as in `take`.
         let s = unsafe { &mut *session };
@@ -433,6 +437,13 @@ pub(crate) enum Watch {
 }
 
 impl Session {
+    /// Whether an op that concerns no object is of no interest but to the engine.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        !current::is_watched()
+            || (self.recorder.is_none() && self.spins.ghost.is_none() && current::quiet().is_none())
+    }
+
     /// Gives an object its location in this run; `false` when the thread must stop and try again.
     #[inline(never)]
     pub(crate) fn locate(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {

@@ -96,8 +96,7 @@ pub fn known_value(object: Object<'_>, init: Value) -> Value {
     let addr = unpick_core::op::Addr(object.tag.number());
     let view = s.execution.view(thread).to_vec();
     let graph = s.execution.graph();
-    let nothing = [unpick_core::event::EventId::INIT; 2];
-    let value = graph.value(addr, graph.write_at(addr, graph.floor(addr, &view, nothing)));
+    let value = graph.value(addr, graph.write_at(addr, graph.floor(addr, &view)));
     drop(view);
     arena::enter(arena);
     value

@@ -196,7 +196,7 @@ impl Optimal {
         let event = graph.event(read);
         let (addr, len) = (event.addr, graph.len() as u32);
         let newest = graph.writes(addr).len();
-        let floor = graph.floor(addr, graph.hb(read), [read, EventId::INIT]);
+        let floor = graph.floor(addr, graph.hb(read));
         let weak = self.spurious && event.rmw == Rmw::WeakCas;
         let start = self.items.len();
         for position in floor..=newest {
@@ -301,7 +301,7 @@ impl Optimal {
                 graph.cut(len as usize);
                 let read = graph.add(waiter.thread, Event::from_op(&waiter.op()));
                 let rival = graph.rival(waiter.addr, source, read);
-                let floor = graph.floor(waiter.addr, graph.hb(read), [read, EventId::INIT]);
+                let floor = graph.floor(waiter.addr, graph.hb(read));
                 if graph.position(waiter.addr, source) < floor {
                     return false;
                 }
@@ -354,7 +354,7 @@ impl Optimal {
         }
         graph.remove_write(addr, write);
         let unseen = [read, write];
-        let floor = graph.floor(addr, graph.hb(read), unseen);
+        let floor = graph.floor_without(addr, graph.hb(read), unseen);
         let written = *graph.event(write);
         if written.is_update() {
             let place = graph.position(addr, written.rf);
@@ -364,7 +364,7 @@ impl Optimal {
                 return false;
             }
         } else {
-            let floor = floor.max(graph.floor(addr, graph.hb(write), unseen));
+            let floor = floor.max(graph.floor_without(addr, graph.hb(write), unseen));
             if !mutant::is(Mutant::PlaceFixedAfterRevisit) {
                 self.push_places(graph, write, floor, Some(read));
             }
@@ -432,7 +432,7 @@ impl Strategy for Optimal {
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let graph = scene.graph;
         let write = graph.add(thread, Event::from_op(op));
-        let floor = graph.floor(op.addr, graph.hb(write), [write, EventId::INIT]);
+        let floor = graph.floor(op.addr, graph.hb(write));
         let last = graph.writes(op.addr).len();
         self.push_places(graph, write, floor, None);
         graph.insert_write(op.addr, last, write);

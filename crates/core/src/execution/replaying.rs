@@ -114,6 +114,7 @@ impl Execution {
     }
 
     /// Stops a thread until the event that its op depends on has been repeated: see [`Repeat::After`].
+    #[inline(never)]
     pub fn wait_for(&mut self, thread: ThreadId, event: EventId) {
         self.rests[thread.index()].waits_for = Some(event);
         self.runnable.remove(thread);

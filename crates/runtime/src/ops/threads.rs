@@ -4,7 +4,7 @@ use unpick_core::op::{Op, Site, ThreadId};
 
 use super::{count, other};
 use crate::arena;
-use crate::current::{self, context};
+use crate::current::context;
 use crate::session::{Job, Session};
 
 /// Starts a thread, and keeps a pointer for it as [`set_data`] does. Returns the thread, and what
@@ -14,7 +14,7 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     s.before_spawn(parent);
-    let repeated = if current::is_watched() { None } else { s.execution.repeat_spawn(parent) };
+    let repeated = if s.is_plain() { s.execution.repeat_spawn(parent) } else { None };
     let thread = match repeated {
         Some(thread) => {
             count(s, parent, arena::current());
@@ -45,7 +45,8 @@ pub fn join(thread: ThreadId, site: Site) {
 pub(crate) fn finish() {
     let (session, thread) = context();
     // SAFETY: as in `take`.
-    if current::is_watched() || !unsafe { (*session).execution.repeat_finish(thread) } {
+    let s = unsafe { &mut *session };
+    if !s.is_plain() || !s.execution.repeat_finish(thread) {
         other(&Op::finish());
     }
 }
