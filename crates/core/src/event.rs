@@ -28,8 +28,10 @@ impl EventId {
     }
 }
 
-/// One event. `Copy` and one cache line long: graphs are copied and scanned all the time.
+/// One event. `Copy` and one cache line long: graphs are copied and scanned all the time. The order of the
+/// fields is kept, so that [`Event::matches`] compares four of them at once.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Event {
     /// Value written, result of a choice, or the thread that was spawned or joined.
     pub value: Value,
@@ -76,6 +78,14 @@ impl Event {
     pub const SPURIOUS: u8 = 32;
     /// Values are addresses.
     pub const POINTER: u8 = 64;
+
+    /// What an event with this mode may do.
+    #[inline(always)]
+    pub(crate) fn flags_of(mode: Mode) -> u8 {
+        const ACQUIRES: u8 = Event::ACQUIRES;
+        const RELEASES: u8 = Event::RELEASES;
+        [0, 0, ACQUIRES, RELEASES, ACQUIRES | RELEASES, ACQUIRES | RELEASES | Event::SEQCST][mode as usize]
+    }
 
     /// The event that `op` becomes, not yet in a graph.
     #[inline(always)]
@@ -170,7 +180,9 @@ impl Event {
     /// Whether this event is what `op` would become: the same request at the same kind of place.
     #[inline(always)]
     pub fn matches(&self, op: &Op) -> bool {
-        self.kind == op.kind && self.rmw == op.rmw && self.addr == op.addr && self.mode == op.mode
+        let shape = [self.kind as u8, self.rmw as u8, self.mode as u8, self.failure as u8];
+        let wanted = [op.kind as u8, op.rmw as u8, op.mode as u8, op.failure as u8];
+        u32::from_ne_bytes(shape) == u32::from_ne_bytes(wanted) && self.addr == op.addr
     }
 
     /// How the operation is called in a report.

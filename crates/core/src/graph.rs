@@ -151,6 +151,12 @@ impl Graph {
         self.threads.get(thread.index()).map_or(0, |t| t.base as usize + t.events.len())
     }
 
+    /// Number of events of each thread.
+    #[inline(always)]
+    pub fn thread_lens(&self) -> impl Iterator<Item = u32> + '_ {
+        self.threads.iter().map(|thread| thread.base + thread.events.len() as u32)
+    }
+
     /// One more than the highest thread id.
     #[inline(always)]
     pub fn thread_count(&self) -> usize {
@@ -190,6 +196,13 @@ impl Graph {
             Some(event) => event,
             None => thread.past.event(id.index),
         }
+    }
+
+    /// The event with this id, if it is in the graph and was not let go.
+    #[inline(always)]
+    pub fn kept_event(&self, id: EventId) -> Option<&Event> {
+        let thread = self.threads.get(id.thread.index())?;
+        thread.events.get(id.index.wrapping_sub(thread.base) as usize)
     }
 
     /// The event with this id, to change.
@@ -424,20 +437,22 @@ impl Graph {
     /// The flags that follow from mode, kind and model.
     #[inline(always)]
     fn add_flags(&self, event: &mut Event) {
-        let always = self.synchronisation == Synchronisation::Always;
         let mode = if mutant::is(Mutant::FailureOrderIgnored) { event.mode } else { event.effective_mode() };
-        let reads = matches!(event.kind, Kind::Read | Kind::Fence);
-        let writes = matches!(event.kind, Kind::Write | Kind::Fence) || event.is_update();
-        let mut flags = event.flags & !(Event::ACQUIRES | Event::RELEASES | Event::SEQCST);
-        if reads && (always || mode.acquires()) {
-            flags |= Event::ACQUIRES;
+        let mut can = Event::flags_of(mode);
+        if self.synchronisation == Synchronisation::Always {
+            can |= Event::ACQUIRES | Event::RELEASES;
         }
-        if writes && (always || mode.releases()) {
-            flags |= Event::RELEASES;
+        let mut does = match event.kind {
+            Kind::Read => Event::ACQUIRES,
+            Kind::Write => Event::RELEASES,
+            Kind::Fence => Event::ACQUIRES | Event::RELEASES,
+            _ => 0,
+        };
+        if event.is_update() {
+            does |= Event::RELEASES;
         }
-        if mode.is_seqcst() {
-            flags |= Event::SEQCST;
-        }
+        let all = Event::ACQUIRES | Event::RELEASES | Event::SEQCST;
+        let flags = (event.flags & !all) | (can & (does | Event::SEQCST));
         event.flags = flags;
     }
 
@@ -454,14 +469,9 @@ impl Graph {
             return;
         };
         let Link { clock, source, acquires } = previous;
-        let mut source = source.filter(|_| acquires || self.keeps_porf).map(|rf| self.event(rf).clock);
-        if self.keeps_porf {
-            let source = source.map(|source| (source, Part::Porf));
-            self.clocks.follow(clock, source, (slot, Part::Porf), known);
-        }
-        source = source.filter(|_| acquires);
-        let source = source.map(|source| (source, Part::Published));
-        self.clocks.follow(clock, source, (slot, Part::Hb), known);
+        let source =
+            source.filter(|_| acquires || self.keeps_porf).map(|rf| (self.event(rf).clock, acquires));
+        self.clocks.follow(clock, source, self.keeps_porf, known);
     }
 
     /// As [`Graph::inherit_clocks`], for an event that is in the graph.
@@ -558,33 +568,36 @@ impl Graph {
     }
 
     /// The last place of the coherence order that someone with this `hb` clock knows of: a write
-    /// that happens before, or that is seen by a read that happens before. Reads in `except`, and
-    /// the writes in it, do not count.
+    /// that happens before, or that is seen by a read that happens before.
     #[inline(always)]
-    pub fn floor(&self, addr: Addr, hb: &Clock, except: [EventId; 2]) -> usize {
+    pub fn floor(&self, addr: Addr, hb: &Clock) -> usize {
+        self.floor_among(addr, hb, |_| true)
+    }
+
+    /// As [`Graph::floor`]; reads in `except`, and the writes in it, do not count.
+    #[inline(never)]
+    pub fn floor_without(&self, addr: Addr, hb: &Clock, except: [EventId; 2]) -> usize {
+        self.floor_among(addr, hb, |id| !except.contains(&id))
+    }
+
+    #[inline(always)]
+    fn floor_among(&self, addr: Addr, hb: &Clock, counts: impl Fn(EventId) -> bool) -> usize {
         let location = &self.locations[addr.index()];
-        let mut floor = location.bottom;
-        for (i, &write) in location.writes.iter().enumerate().rev() {
-            if knows(hb, write) && !except.contains(&write) {
-                floor = i + 1;
-                break;
-            }
-        }
-        if floor == location.writes.len() {
+        let newest = location.writes.len();
+        let known = location.writes.iter().rposition(|&write| knows(hb, write) && counts(write));
+        let mut floor = known.map_or(location.bottom, |place| place + 1);
+        if floor == newest {
             return floor;
         }
         for &read in location.reads.iter().rev() {
-            if knows(hb, read) && !except.contains(&read) {
-                let source = self.event(read).rf;
-                if source.is_init() || except.contains(&source) {
-                    continue;
-                }
-                let position = self.position(addr, source);
-                if position > floor {
-                    floor = position;
-                    if floor == location.writes.len() {
-                        break;
-                    }
+            if !knows(hb, read) || !counts(read) {
+                continue;
+            }
+            let source = self.event(read).rf;
+            if !source.is_init() && counts(source) {
+                floor = floor.max(self.position(addr, source));
+                if floor == newest {
+                    break;
                 }
             }
         }

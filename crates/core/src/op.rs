@@ -229,6 +229,7 @@ pub enum Kind {
 
 /// One request of a thread.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Op {
     /// What to do.
     pub kind: Kind,

@@ -204,7 +204,7 @@ fn floor(graph: &Graph, id: EventId) -> usize {
     let (writes, reads) = (graph.writes(addr), graph.reads(addr));
     let hb = graph.hb(id);
     if writes.len() <= MOST_STALE && reads.len() <= MOST_READS {
-        return graph.floor(addr, hb, [id, EventId::INIT]);
+        return graph.floor(addr, hb);
     }
     let knows = |event: EventId| unpick_core::clock::knows(hb, event);
     let lowest = writes.len().saturating_sub(MOST_STALE);
