@@ -297,8 +297,8 @@ fn progress_is_shown_in_plain_lines_where_that_is_asked_for() {
     }
     let name = test_name!(progress_is_shown_in_plain_lines_where_that_is_asked_for);
     for (settings, expected) in [
-        // 0.25 s, 0.5 s, 1 s; at 2 s the check may be over.
-        (&[("UNPICK_PROGRESS", "250ms"), ("CI", "true")][..], 3..=4),
+        // After 0.25 s, 0.5 s and 1 s, on a machine that is not too busy; at 2 s the check may be over.
+        (&[("UNPICK_PROGRESS", "250ms"), ("CI", "true")][..], 2..=4),
         (&[("UNPICK_PROGRESS", "0"), ("CI", "true")], 0..=0),
         (&[("CI", "true")], 0..=0),
         (&[], 0..=0),
