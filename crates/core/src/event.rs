@@ -87,27 +87,6 @@ impl Event {
         [0, 0, ACQUIRES, RELEASES, ACQUIRES | RELEASES, ACQUIRES | RELEASES | Event::SEQCST][mode as usize]
     }
 
-    /// The event that `op` becomes, not yet in a graph.
-    #[inline(always)]
-    pub fn from_op(op: &Op) -> Event {
-        Event {
-            value: op.operand,
-            operand: op.operand,
-            expected: op.expected,
-            site: op.site,
-            rf: EventId::INIT,
-            addr: op.addr,
-            stamp: 0,
-            clock: 0,
-            kind: op.kind,
-            rmw: op.rmw,
-            mode: op.mode,
-            failure: op.failure,
-            width: op.width,
-            flags: if op.pointer { Event::POINTER } else { 0 },
-        }
-    }
-
     /// The request that became the event.
     pub fn op(&self) -> Op {
         Op {

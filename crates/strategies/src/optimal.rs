@@ -299,7 +299,7 @@ impl Optimal {
             }
             Item::Retry { waiter, source, len } => {
                 graph.cut(len as usize);
-                let read = graph.add(waiter.thread, Event::from_op(&waiter.op()));
+                let read = graph.add(waiter.thread, &waiter.op());
                 let rival = graph.rival(waiter.addr, source, read);
                 let floor = graph.floor(waiter.addr, graph.hb(read));
                 if graph.position(waiter.addr, source) < floor {
@@ -420,7 +420,7 @@ impl Strategy for Optimal {
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let graph = scene.graph;
-        let read = graph.add(thread, Event::from_op(op));
+        let read = graph.add(thread, op);
         self.push_sources(graph, read);
         let newest = graph.newest(op.addr);
         if graph.read_from(read, newest, false) {
@@ -431,7 +431,7 @@ impl Strategy for Optimal {
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let graph = scene.graph;
-        let write = graph.add(thread, Event::from_op(op));
+        let write = graph.add(thread, op);
         let floor = graph.floor(op.addr, graph.hb(write));
         let last = graph.writes(op.addr).len();
         self.push_places(graph, write, floor, None);
@@ -441,8 +441,7 @@ impl Strategy for Optimal {
     }
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
-        let event = Event { value: 0, expected: op.operand, ..Event::from_op(op) };
-        let choice = scene.graph.add(thread, event);
+        let choice = scene.graph.add_with_value(thread, op, 0);
         let (len, start) = (scene.graph.len() as u32, self.items.len());
         for value in (1..op.operand).rev() {
             self.items.push(Item::Choice { choice, value, len });
