@@ -1,6 +1,6 @@
 //! Adding events: where they go, and what they know.
 
-use super::{Graph, Link, Synchronisation, Thread};
+use super::{Graph, Synchronisation, Thread};
 use crate::clock::{Part, join};
 use crate::event::{Event, EventId};
 use crate::mutant::{self, Mutant};
@@ -25,13 +25,13 @@ impl Graph {
     #[inline(never)]
     fn add_event(&mut self, thread: ThreadId, op: &Op, value: Value, rf: EventId, update: u8) -> EventId {
         let slot = self.clocks.push();
+        self.inherit_clocks(thread, self.thread_len(thread) as u32, slot);
         let &Op { kind, rmw, mode, failure, addr, site, .. } = op;
         let flags = update | if op.pointer { Event::POINTER } else { 0 };
         let flags = self.with_effects(flags, (kind, rmw), (mode, failure));
         let part = &mut self.threads[thread.index()];
         let index = part.base + part.events.len() as u32;
         let id = EventId { thread, index };
-        let previous = part.events.last().map(Link::new);
         if mode == Mode::SeqCst || failure == Mode::SeqCst {
             self.seqcst += 1;
             part.seqcst.push(index);
@@ -53,7 +53,6 @@ impl Graph {
             flags,
         });
         self.order.push(id);
-        self.inherit_clocks(id, slot, previous);
         match kind {
             Kind::Read => {
                 self.locations[addr.index()].reads.push(id);
@@ -64,27 +63,31 @@ impl Graph {
                 self.publish(id);
             }
             Kind::Fence => self.add_fence(id),
-            Kind::Join => {
-                let child = ThreadId(value as u32);
-                let last = EventId::new(child, self.thread_len(child) - 1);
-                let source = self.event(last).clock;
-                self.clocks.join((source, Part::Hb), (slot, Part::Hb));
-                if self.keeps_porf {
-                    self.clocks.join((source, Part::Porf), (slot, Part::Porf));
-                }
-                self.threads[child.index()].join = Some(id);
-            }
-            Kind::Spawn => {
-                let child = value as usize;
-                if child >= self.threads.len() {
-                    self.threads.resize_with(child + 1, Thread::default);
-                    self.clocks.widen(child + 1);
-                }
-                self.threads[child].spawn = Some(id);
-            }
+            Kind::Join => self.add_join(id, ThreadId(value as u32)),
+            Kind::Spawn => self.add_spawn(id, ThreadId(value as u32)),
             Kind::Finish | Kind::Choice => {}
         }
         id
+    }
+
+    #[inline(never)]
+    fn add_join(&mut self, id: EventId, child: ThreadId) {
+        let last = EventId::new(child, self.thread_len(child) - 1);
+        let (source, slot) = (self.event(last).clock, self.event(id).clock);
+        self.clocks.join((source, Part::Hb), (slot, Part::Hb));
+        if self.keeps_porf {
+            self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+        }
+        self.threads[child.index()].join = Some(id);
+    }
+
+    #[inline(never)]
+    fn add_spawn(&mut self, id: EventId, child: ThreadId) {
+        if child.index() >= self.threads.len() {
+            self.threads.resize_with(child.index() + 1, Thread::default);
+            self.clocks.widen(child.index() + 1);
+        }
+        self.threads[child.index()].spawn = Some(id);
     }
 
     /// Adds a read that sees the newest write of its location: as [`Graph::add`] and [`Graph::read_from`].
@@ -131,28 +134,26 @@ impl Graph {
         (flags & !all) | (can & (does | Event::SEQCST))
     }
 
-    /// Gives an event the clocks of what is before it: the event before it in its thread, or the spawn.
-    #[inline(always)]
-    fn inherit_clocks(&mut self, id: EventId, slot: u32, previous: Option<Link>) {
-        let known = (id.thread.index(), id.index + 1);
-        let spawn = || self.threads[known.0].spawn.map(|spawn| Link::new(self.event(spawn)));
-        let Some(previous) = previous.or_else(spawn) else {
+    /// Gives the event at a place of a thread the clocks of what is before it: the event before it in its
+    /// thread, or the spawn.
+    #[inline(never)]
+    pub(super) fn inherit_clocks(&mut self, thread: ThreadId, index: u32, slot: u32) {
+        let known = (thread.index(), index + 1);
+        let previous = match index.checked_sub(1) {
+            Some(index) => Some(self.event(EventId { thread, index })),
+            None => self.threads[thread.index()].spawn.map(|spawn| self.event(spawn)),
+        };
+        let Some(previous) = previous else {
             for part in [Part::Hb, Part::Porf] {
                 self.clocks.clear(slot, part);
                 self.clocks.set(slot, part, known.0, known.1);
             }
             return;
         };
-        let Link { clock, source, acquires } = previous;
-        let source =
-            source.filter(|_| acquires || self.keeps_porf).map(|rf| (self.event(rf).clock, acquires));
-        self.clocks.follow(clock, source, slot, self.keeps_porf, known);
-    }
-
-    /// As [`Graph::inherit_clocks`], for an event that is in the graph.
-    pub(super) fn inherit_clocks_again(&mut self, id: EventId, slot: u32) {
-        let previous = id.index.checked_sub(1).map(|index| Link::new(self.event(EventId { index, ..id })));
-        self.inherit_clocks(id, slot, previous);
+        let acquires = previous.has(Event::ACQUIRES);
+        let learns = previous.is_read() && !previous.rf.is_init() && (acquires || self.keeps_porf);
+        let source = if learns { Some((self.event(previous.rf).clock, acquires)) } else { None };
+        self.clocks.follow(previous.clock, source, slot, self.keeps_porf, known);
     }
 
     /// Computes what a write publishes.
@@ -177,6 +178,7 @@ impl Graph {
         }
     }
 
+    #[inline(never)]
     fn add_fence(&mut self, id: EventId) {
         let thread = id.thread.index();
         let fence = *self.event(id);
