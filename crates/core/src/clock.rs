@@ -65,7 +65,7 @@ pub enum Part {
 const PARTS: usize = 3;
 
 /// The pool.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Clocks {
     data: Vec<[u32; LANES]>,
     /// Steps of width of one clock.

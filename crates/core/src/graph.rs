@@ -36,7 +36,7 @@ pub enum Synchronisation {
 }
 
 /// One thread's part of a graph.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Thread {
     events: Vec<Event>,
     /// Where in the thread the first of `events` is: 0, unless older ones were let go.
@@ -54,7 +54,7 @@ struct Thread {
 }
 
 /// A location: its initial value, its writes in coherence order, its reads in order of stamps.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Location {
     /// The value before any write.
     pub init: Value,
@@ -90,8 +90,8 @@ impl Location {
     }
 }
 
-/// An execution graph.
-#[derive(Debug)]
+/// An execution graph. One that has handed over its clocks ([`Graph::restrict_into`]) must not be cloned.
+#[derive(Clone, Debug)]
 pub struct Graph {
     threads: Vec<Thread>,
     order: Vec<EventId>,
