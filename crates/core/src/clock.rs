@@ -65,7 +65,7 @@ pub enum Part {
 const PARTS: usize = 3;
 
 /// The pool.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Clocks {
     data: Vec<[u32; LANES]>,
     /// Steps of width of one clock.
@@ -147,6 +147,16 @@ impl Clocks {
     fn grow(&mut self) {
         let slots = (self.top * 2).max(256);
         self.data.resize(slots * PARTS * self.steps, [0; LANES]);
+    }
+
+    /// Makes this pool a copy of another.
+    pub fn copy_from(&mut self, other: &Clocks) {
+        (self.steps, self.top) = (other.steps, other.top);
+        let used = self.top * PARTS * self.steps;
+        if self.data.len() < used {
+            self.data.resize(other.data.len(), [0; LANES]);
+        }
+        self.data[..used].copy_from_slice(&other.data[..used]);
     }
 
     /// Copies a clock from one slot to another.

@@ -14,7 +14,7 @@
 //! for nothing. A successful read-modify-write is one event that reads and writes.
 //!
 //! A graph is grown at its end ([`Graph::add`]), cut back to an earlier length
-//! ([`Graph::cut`]), copied in part ([`Graph::restrict_into`]), or lets go of its older events
+//! ([`Graph::cut`]), copied ([`Graph::copy_from`]), copied in part ([`Graph::restrict_into`]), or lets go of its older events
 //! ([`Graph::compact`]). It knows no strategy.
 
 mod class;
@@ -36,7 +36,7 @@ pub enum Synchronisation {
 }
 
 /// One thread's part of a graph.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Thread {
     events: Vec<Event>,
     /// Where in the thread the first of `events` is: 0, unless older ones were let go.
@@ -54,7 +54,7 @@ struct Thread {
 }
 
 /// A location: its initial value, its writes in coherence order, its reads in order of stamps.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Location {
     /// The value before any write.
     pub init: Value,
@@ -90,8 +90,8 @@ impl Location {
     }
 }
 
-/// An execution graph. One that has handed over its clocks ([`Graph::restrict_into`]) must not be cloned.
-#[derive(Clone, Debug)]
+/// An execution graph.
+#[derive(Debug)]
 pub struct Graph {
     threads: Vec<Thread>,
     order: Vec<EventId>,

@@ -112,18 +112,55 @@ fn after_a_tenth(program: &Program, size: u64, seed: u64) -> f64 {
 
 #[test]
 fn tmp_measure() {
-    for seed in 1..=10 {
-        let mut line = String::new();
-        let mut good = 0;
-        for (family, size) in NAMED {
-            let member = member(family, size).unwrap();
-            let all = member.complete(Model::Cpp20).unwrap();
-            let e = after_a_tenth(&member.program, all, seed);
-            good += u32::from(is_within_three(e, all as f64));
-            line += &format!(" {:.2}", e / all as f64);
+    use std::time::Instant;
+    let mut sets: Vec<(String, Vec<(String, Program, u64)>)> = Vec::new();
+    let named = NAMED.iter().map(|&(f, s)| (format!("{f} {s}"), member(f, s).unwrap().program, 0)).collect();
+    sets.push(("named".into(), named));
+    let fam = unpick_testkit::family::known(50_000).into_iter().filter(|m| !NAMED.contains(&(m.family, m.size)));
+    sets.push(("family".into(), fam.map(|m| (format!("{} {}", m.family, m.size), m.program, 0)).collect()));
+    let crowds = (1..200).map(|seed| { let mut r = Random::new(seed); let ev = 8 + r.below(6); (format!("crowd {seed}"), unpick_testkit::generate::crowd(ev, &mut r), 0) });
+    sets.push(("crowd".into(), crowds.collect()));
+    let profiles = (1..3000u64).map(|seed| (format!("profile {seed}"), generate(Profile::ALL[seed as usize % 7], &mut Random::new(seed)), 0));
+    sets.push(("profile".into(), profiles.collect()));
+    for (name, set) in sets {
+        let mut set: Vec<_> = set.into_iter().filter_map(|(n, p, _)| {
+            let size = size(&p, 60_000)?;
+            (size >= 100).then_some((n, p, size))
+        }).collect();
+        set.truncate(300);
+        let (mut st, mut pt, mut sr, mut pr) = (0.0, 0.0, 0, 0);
+        for seed in 1..=5 {
+            let mut good = [0, 0, 0];
+            let mut n = [0, 0, 0];
+            let mut log = 0.0;
+            for (_, program, all) in &set {
+                let searched = all / 20;
+                let t = Instant::now();
+                let path = path(program, searched);
+                st += t.elapsed().as_secs_f64(); sr += searched;
+                let t = Instant::now();
+                let e = probe(program, path, u64::MAX, (all / 10 - searched) / std::env::var("F").map_or(1, |f| f.parse().unwrap()), seed);
+                pt += t.elapsed().as_secs_f64(); pr += all / 10 - searched;
+                let class = if *all < 300 { 0 } else if *all < 3000 { 1 } else { 2 };
+                n[class] += 1;
+                good[class] += i32::from(is_within_three(e, *all as f64));
+                if !e.is_nan() { log += (e / *all as f64).ln().abs(); }
+            }
+            println!("{name} seed {seed}: {good:?} of {n:?}, {:.2}", (log / set.len() as f64).exp());
         }
-        println!("{seed}: {good} {line}");
+        println!("{name}: search {:.2} us per run, descents {:.2}", st / sr as f64 * 1e6, pt / pr as f64 * 1e6);
     }
+}
+
+fn size(program: &Program, most: u64) -> Option<u64> {
+    let strategy = Box::new(Optimal::new(false));
+    let mut execution = Execution::new(unpick_models::by_name("cpp20").unwrap(), strategy, usize::MAX);
+    let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
+    for n in 1..=most {
+        run(&mut execution, program, &mut machines);
+        if !execution.advance() { return Some(n); }
+    }
+    None
 }
 
 #[test]

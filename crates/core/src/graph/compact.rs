@@ -29,7 +29,7 @@ const WINDOW: usize = 1 << 14;
 const LEAST: usize = 1 << 10;
 
 /// What is kept of a thread's older events.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Past {
     /// Single events, by position.
     events: Vec<(u32, Event)>,
@@ -49,7 +49,7 @@ impl Past {
 }
 
 /// How the older events came about.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Log {
     steps: Vec<Step>,
     /// After how many steps a line was drawn.

@@ -16,7 +16,7 @@
 //! leaves is pending. What a descent runs are executions as good as any: violations in them are real.
 
 use unpick_core::event::EventId;
-use unpick_core::graph::Graph;
+use unpick_core::graph::{Graph, Synchronisation};
 use unpick_core::memory::MemoryModel;
 use unpick_core::op::{Op, ThreadId};
 use unpick_core::strategy::{Estimate, LockWaiter, Path, Ready, Scene, Strategy};
@@ -29,9 +29,9 @@ use crate::sample::Draw;
 /// count as children.
 const EFFORT: usize = 1 << 20;
 
-/// Runs that are made at most to follow a path. Below that, the child through which it goes is taken to be
-/// pending.
-const LONGEST: usize = 100;
+/// A path is followed into children that hold at least this part of what was visited. Below that, the
+/// child through which it goes is pending as a whole.
+const SMALL: u64 = 16;
 
 /// A strategy that makes random descents.
 #[derive(Debug)]
@@ -54,6 +54,8 @@ pub struct Probe {
     descent: Option<Descent>,
     /// Whether each item of the current run leads anywhere.
     alive: Vec<bool>,
+    /// The graph at the end of the current run.
+    whole: Graph,
 }
 
 /// A child of a node on the path.
@@ -92,6 +94,7 @@ impl Probe {
             pending: Vec::new(),
             descent: None,
             alive: Vec::new(),
+            whole: Graph::new(Synchronisation::AsWritten),
         }
     }
 
@@ -128,6 +131,8 @@ impl Probe {
     /// unless the last run has come to its end.
     fn follow(&mut self) -> Option<Item> {
         let graph = self.graphs.len();
+        self.graphs.push(Graph::new(Synchronisation::AsWritten));
+        self.graphs[graph].copy_from(&self.whole);
         for (node, items) in self.search.left() {
             let passed = self.path.nodes.get(self.passed).filter(|passed| passed.children == node.children);
             self.passed += 1;
@@ -137,10 +142,10 @@ impl Probe {
             self.pending.extend(left.map(|item| pending(self.search.items[item])));
             let Some(passed) = passed.filter(|_| entered < items.end) else { continue };
             let child = self.search.items[entered];
-            if graph < LONGEST {
+            let visited = self.path.leaves - passed.leaves;
+            if visited >= self.path.leaves / SMALL {
                 return Some(child);
             }
-            let visited = self.path.leaves - passed.leaves;
             self.known -= visited;
             self.pending.push(Pending { visited, ..pending(child) });
             return None;
@@ -233,14 +238,10 @@ impl Strategy for Probe {
         let Scene { graph, model } = scene;
         let mut lives = true;
         loop {
-            let whole = graph.clone();
+            self.whole.copy_from(graph);
             self.try_items(graph, model);
             let child = match self.descent {
-                None => {
-                    let child = self.follow();
-                    self.graphs.push(whole.clone());
-                    child
-                }
+                None => self.follow(),
                 Some(mut descent) => {
                     let child = self.descend(&mut descent, lives);
                     self.descent = Some(descent);
@@ -249,21 +250,22 @@ impl Strategy for Probe {
             };
             let item = match child {
                 Some(item) => {
-                    *graph = whole;
+                    graph.copy_from(&self.whole);
                     item
                 }
                 None => {
                     self.descent = self.turn();
                     let Some(descent) = self.descent else { return false };
                     let pending = &self.pending[descent.from];
-                    graph.clone_from(&self.graphs[pending.graph]);
+                    graph.copy_from(&self.graphs[pending.graph]);
                     pending.item
                 }
             };
             self.search.items.clear();
             self.search.nodes.clear();
             lives = self.try_item(graph, model, item);
-            self.search.frames.clear();
+            let frames = self.search.frames.drain(..);
+            self.search.spare.extend(frames.map(|frame| frame.graph));
             if lives {
                 return true;
             }
