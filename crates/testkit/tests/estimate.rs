@@ -143,7 +143,6 @@ fn after_a_tenth_of_the_search_most_estimates_are_within_a_factor_of_three() {
             *good += u32::from(is_within_three(after_a_tenth(&member.program, all, seed as u64), all));
         }
     }
-    if std::env::var("SHOW").is_ok() { println!("{descents:?}"); }
     // The first two say what the documentation says of them, and nothing good.
     assert_eq!((backtrack, recursive), (10, 5));
     assert!(descents.into_iter().all(|good| good >= 15), "{descents:?}");
@@ -162,7 +161,6 @@ fn so_are_most_estimates_for_programs_that_nobody_chose() {
         all += 1;
         good += u32::from(is_within_three(after_a_tenth(&program, size, number), size));
     }
-    if std::env::var("SHOW").is_ok() { println!("{good} of {all}"); }
     assert!(all >= 50 && good * 100 >= all * 80, "{good} of {all}");
 }
 

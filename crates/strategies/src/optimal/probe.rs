@@ -33,6 +33,9 @@ const EFFORT: usize = 1 << 20;
 /// child through which it goes is pending as a whole.
 const SMALL: u64 = 16;
 
+/// Events of the graphs that are kept to follow a path, at most, about.
+const ROOM: usize = 1 << 18;
+
 /// A strategy that makes random descents.
 #[derive(Debug)]
 pub struct Probe {
@@ -143,7 +146,7 @@ impl Probe {
             let Some(passed) = passed.filter(|_| entered < items.end) else { continue };
             let child = self.search.items[entered];
             let visited = self.path.leaves - passed.leaves;
-            if visited >= self.path.leaves / SMALL {
+            if visited >= self.path.leaves / SMALL && self.graphs.len() * self.whole.len() < ROOM {
                 return Some(child);
             }
             self.known -= visited;
