@@ -51,14 +51,6 @@ fn what_does_not_fit_is_covered_in_part_and_the_verdict_says_how_far() {
     assert!(verdict.to_string().contains("not every execution was explored"), "{verdict}");
 }
 
-#[test]
-fn how_large_the_search_is_is_told_about_right() {
-    let verdict = Check::new().time_limit(Duration::from_secs(1)).run(|| count(11, 1)).unwrap();
-    let effort = verdict.summary().effort.as_ref().expect("how far it came");
-    let (estimate, all) = (effort.estimate.expect("an estimate"), 39_916_800.0);
-    assert!(estimate < 10.0 * all && all < 10.0 * estimate, "{estimate} of {all}");
-}
-
 /// An error that needs a certain order in the middle of a program that is far too large to exhaust.
 #[test]
 fn a_bug_in_a_large_program_is_found_and_replays() {
