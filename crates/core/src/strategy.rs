@@ -137,9 +137,9 @@ pub struct PreemptionBound {
 pub struct Estimate {
     /// The part that is done, from 0 to 1.
     pub progress: f64,
-    /// Executions of the whole search, by weighted backtrack.
+    /// Executions of the whole search: by random descents if such were made, else by weighted backtrack.
     pub total: f64,
-    /// Executions of the whole search, by the recursive method.
+    /// Executions of the whole search: by random descents if such were made, else by the recursive method.
     pub recursive: f64,
 }
 
