@@ -14,7 +14,7 @@
 //! for nothing. A successful read-modify-write is one event that reads and writes.
 //!
 //! A graph is grown at its end ([`Graph::add`]), cut back to an earlier length
-//! ([`Graph::cut`]), copied in part ([`Graph::restrict_into`]), or lets go of its older events
+//! ([`Graph::cut`]), copied ([`Graph::copy_from`]), copied in part ([`Graph::restrict_into`]), or lets go of its older events
 //! ([`Graph::compact`]). It knows no strategy.
 
 mod adding;
