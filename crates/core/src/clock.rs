@@ -154,6 +154,16 @@ impl Clocks {
         self.data.resize(slots * PARTS * self.steps, [0; LANES]);
     }
 
+    /// Makes this pool a copy of another.
+    pub fn copy_from(&mut self, other: &Clocks) {
+        (self.steps, self.top) = (other.steps, other.top);
+        let used = self.top * PARTS * self.steps;
+        if self.data.len() < used {
+            self.data.resize(other.data.len(), [0; LANES]);
+        }
+        self.data[..used].copy_from_slice(&other.data[..used]);
+    }
+
     /// Copies a clock from one slot to another.
     #[inline(always)]
     pub fn copy(&mut self, from: (u32, Part), to: (u32, Part)) {
@@ -164,19 +174,30 @@ impl Clocks {
         }
     }
 
-    /// Makes `hb` of the newest slot, and `porf` if that is kept: what those of `from` know, what the
-    /// event learns from `source` (in `hb` only if it acquires), and so many events of a thread.
+    /// Makes `hb` of a slot, and `porf` if that is kept: what those of `from` know, what the event learns
+    /// from `source` (in `hb` only if it acquires), and so many events of a thread.
     #[inline(always)]
-    pub fn follow(&mut self, from: u32, source: Option<(u32, bool)>, porf: bool, known: (usize, u32)) {
+    pub fn follow(
+        &mut self,
+        from: u32,
+        source: Option<(u32, bool)>,
+        to: u32,
+        porf: bool,
+        known: (usize, u32),
+    ) {
         if self.steps > 1 {
-            return self.follow_wide(from, source, porf, known);
+            return self.follow_wide(from, source, to, porf, known);
         }
-        let (old, new) = (from as usize * PARTS, (self.top - 1) * PARTS);
-        // Said once, so that it is not asked at each access.
-        let data = &mut self.data[..new + PARTS];
-        assert!(old < new && known.0 < LANES, "clocks of earlier events come first");
-        let source = source.map(|(source, acquires)| (source as usize * PARTS, acquires));
-        assert!(source.is_none_or(|(source, _)| source < new), "clocks of earlier events come first");
+        let data = &mut self.data[..];
+        let start = |slot: u32| {
+            // Said once for a slot, so that it is not asked at each access.
+            let start = slot as usize * PARTS;
+            assert!(start + PARTS <= data.len(), "clocks are made of clocks");
+            start
+        };
+        let (old, new) = (start(from), start(to));
+        let source = source.map(|(source, acquires)| (start(source), acquires));
+        assert!(known.0 < LANES, "a clock has room for its thread");
         let mut clock = data[old + Part::Hb as usize];
         if let Some((source, true)) = source {
             add(&mut clock, &data[source + Part::Published as usize]);
@@ -194,8 +215,14 @@ impl Clocks {
     }
 
     #[inline(never)]
-    fn follow_wide(&mut self, from: u32, source: Option<(u32, bool)>, porf: bool, known: (usize, u32)) {
-        let slot = (self.top - 1) as u32;
+    fn follow_wide(
+        &mut self,
+        from: u32,
+        source: Option<(u32, bool)>,
+        slot: u32,
+        porf: bool,
+        known: (usize, u32),
+    ) {
         self.copy((from, Part::Hb), (slot, Part::Hb));
         if let Some((source, true)) = source {
             self.join((source, Part::Published), (slot, Part::Hb));

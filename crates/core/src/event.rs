@@ -82,30 +82,16 @@ impl Event {
     /// What an event with this mode may do.
     #[inline(always)]
     pub(crate) fn flags_of(mode: Mode) -> u8 {
-        const ACQUIRES: u8 = Event::ACQUIRES;
-        const RELEASES: u8 = Event::RELEASES;
-        [0, 0, ACQUIRES, RELEASES, ACQUIRES | RELEASES, ACQUIRES | RELEASES | Event::SEQCST][mode as usize]
-    }
-
-    /// The event that `op` becomes, not yet in a graph.
-    #[inline(always)]
-    pub fn from_op(op: &Op) -> Event {
-        Event {
-            value: op.operand,
-            operand: op.operand,
-            expected: op.expected,
-            site: op.site,
-            rf: EventId::INIT,
-            addr: op.addr,
-            stamp: 0,
-            clock: 0,
-            kind: op.kind,
-            rmw: op.rmw,
-            mode: op.mode,
-            failure: op.failure,
-            width: op.width,
-            flags: if op.pointer { Event::POINTER } else { 0 },
-        }
+        // A byte for each mode: faster than a table.
+        const ALL: u64 = {
+            let (acquires, releases) = (Event::ACQUIRES as u64, Event::RELEASES as u64);
+            let both = acquires | releases;
+            acquires << (8 * Mode::Acquire as u64)
+                | releases << (8 * Mode::Release as u64)
+                | both << (8 * Mode::AcqRel as u64)
+                | (both | Event::SEQCST as u64) << (8 * Mode::SeqCst as u64)
+        };
+        (ALL >> (8 * mode as u64)) as u8
     }
 
     /// The request that became the event.

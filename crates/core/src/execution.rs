@@ -558,19 +558,18 @@ impl Execution {
             }
             Kind::Spawn => {
                 let child = self.child_of(thread);
-                let event = Event { value: child.0.into(), ..Event::from_op(op) };
-                self.graph.add(thread, event);
+                self.graph.add_with_value(thread, op, child.0.into());
                 self.activate(child);
                 child.0.into()
             }
             Kind::Finish => {
-                self.graph.add(thread, Event::from_op(op));
+                self.graph.add(thread, op);
                 self.runnable.remove(thread);
                 self.wake(|_, waiter| waiter.wait == Wait::Join(thread));
                 0
             }
             Kind::Fence | Kind::Join => {
-                self.graph.add(thread, Event::from_op(op));
+                self.graph.add(thread, op);
                 0
             }
         }
