@@ -11,22 +11,59 @@ impl Graph {
     /// write its place by [`Graph::insert_write`].
     #[inline(always)]
     pub fn add(&mut self, thread: ThreadId, op: &Op) -> EventId {
-        self.add_event(thread, op, op.operand, EventId::INIT, 0)
+        match op.kind {
+            Kind::Read => self.add_read(thread, op, op.operand, EventId::INIT, 0),
+            Kind::Write => self.add_write(thread, op),
+            _ => self.add_with_value(thread, op, op.operand),
+        }
     }
 
-    /// As [`Graph::add`], with another value: the result of a choice, or the thread that is spawned.
-    #[inline(always)]
-    pub fn add_with_value(&mut self, thread: ThreadId, op: &Op, value: Value) -> EventId {
-        self.add_event(thread, op, value, EventId::INIT, 0)
-    }
-
-    /// Adds an event; `update` is [`Event::UPDATE`] or 0. The event is made in its place: building it
-    /// elsewhere and copying it shows in profiles.
+    /// As [`Graph::add`], for ops that are no accesses, with another value: the result of a choice, or the
+    /// thread that is spawned.
     #[inline(never)]
-    fn add_event(&mut self, thread: ThreadId, op: &Op, value: Value, rf: EventId, update: u8) -> EventId {
+    pub fn add_with_value(&mut self, thread: ThreadId, op: &Op, value: Value) -> EventId {
+        let id = self.push(op.kind, thread, op, value, EventId::INIT, 0);
+        match op.kind {
+            Kind::Fence => self.add_fence(id),
+            Kind::Join => self.add_join(id, ThreadId(value as u32)),
+            Kind::Spawn => self.add_spawn(id, ThreadId(value as u32)),
+            Kind::Read | Kind::Write | Kind::Finish | Kind::Choice => {}
+        }
+        id
+    }
+
+    /// Adds a read; `update` is [`Event::UPDATE`] or 0.
+    #[inline(never)]
+    fn add_read(&mut self, thread: ThreadId, op: &Op, value: Value, rf: EventId, update: u8) -> EventId {
+        let id = self.push(Kind::Read, thread, op, value, rf, update);
+        self.locations[op.addr.index()].reads.push(id);
+        self.plain |= op.mode == Mode::Plain;
+        id
+    }
+
+    #[inline(never)]
+    fn add_write(&mut self, thread: ThreadId, op: &Op) -> EventId {
+        let id = self.push(Kind::Write, thread, op, op.operand, EventId::INIT, 0);
+        self.plain |= op.mode == Mode::Plain;
+        self.publish(id);
+        id
+    }
+
+    /// Puts an event at the end of a thread. It is made in its place, and there is a copy of this for each
+    /// kind of access: anything else shows in profiles.
+    #[inline(always)]
+    fn push(
+        &mut self,
+        kind: Kind,
+        thread: ThreadId,
+        op: &Op,
+        value: Value,
+        rf: EventId,
+        update: u8,
+    ) -> EventId {
         let slot = self.clocks.push();
         self.inherit_clocks(thread, self.thread_len(thread) as u32, slot);
-        let &Op { kind, rmw, mode, failure, addr, site, .. } = op;
+        let &Op { rmw, mode, failure, addr, site, .. } = op;
         let flags = update | if op.pointer { Event::POINTER } else { 0 };
         let flags = self.with_effects(flags, (kind, rmw), (mode, failure));
         let part = &mut self.threads[thread.index()];
@@ -53,20 +90,6 @@ impl Graph {
             flags,
         });
         self.order.push(id);
-        match kind {
-            Kind::Read => {
-                self.locations[addr.index()].reads.push(id);
-                self.plain |= mode == Mode::Plain;
-            }
-            Kind::Write => {
-                self.plain |= mode == Mode::Plain;
-                self.publish(id);
-            }
-            Kind::Fence => self.add_fence(id),
-            Kind::Join => self.add_join(id, ThreadId(value as u32)),
-            Kind::Spawn => self.add_spawn(id, ThreadId(value as u32)),
-            Kind::Finish | Kind::Choice => {}
-        }
         id
     }
 
@@ -96,9 +119,9 @@ impl Graph {
         let newest = self.newest(op.addr);
         let written = if op.rmw == Rmw::None { None } else { op.apply(self.value(op.addr, newest)) };
         let Some(value) = written else {
-            return self.add_event(thread, op, op.operand, newest, 0);
+            return self.add_read(thread, op, op.operand, newest, 0);
         };
-        let read = self.add_event(thread, op, value, newest, Event::UPDATE);
+        let read = self.add_read(thread, op, value, newest, Event::UPDATE);
         self.locations[op.addr.index()].writes.push(read);
         self.publish(read);
         if self.keeps_porf && !newest.is_init() {
