@@ -558,17 +558,21 @@ impl Execution {
             }
             Kind::Spawn => {
                 let child = self.child_of(thread);
-                self.graph.add_with_value(thread, op, child.0.into());
+                self.graph.add_spawn(thread, child, op.site);
                 self.activate(child);
                 child.0.into()
             }
             Kind::Finish => {
-                self.graph.add(thread, op);
+                self.graph.add_finish(thread);
                 self.runnable.remove(thread);
                 self.wake(|_, waiter| waiter.wait == Wait::Join(thread));
                 0
             }
-            Kind::Fence | Kind::Join => {
+            Kind::Join => {
+                self.graph.add_join(thread, ThreadId(op.operand as u32), op.site);
+                0
+            }
+            Kind::Fence => {
                 self.graph.add(thread, op);
                 0
             }

@@ -8,7 +8,7 @@ mod watching;
 
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
-use unpick_core::execution::Repeat;
+use unpick_core::execution::{Execution, Repeat};
 use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
@@ -207,8 +207,11 @@ fn other(op: &Op) -> Value {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     // As in `unwatched`.
-    if s.execution.samples() || !s.is_plain() {
-        return other_unrecorded(op);
+    if !s.is_plain() {
+        return other_slowly(op);
+    }
+    if s.execution.samples() {
+        return other_sampled(op);
     }
     match s.execution.repeat_op(thread, op) {
         Repeat::Done(value) => {
@@ -218,14 +221,6 @@ fn other(op: &Op) -> Value {
         Repeat::After(event) => repeat_after(event, op),
         Repeat::No => other_slowly(op),
     }
-}
-
-/// As [`other`], where nothing is repeated, or more is to be done.
-fn other_unrecorded(op: &Op) -> Value {
-    let (session, _) = context();
-    // SAFETY: as in `take`.
-    let s = unsafe { &*session };
-    if s.execution.samples() && s.is_plain() { other_sampled(op) } else { other_slowly(op) }
 }
 
 /// As [`other`], for ops that do not just repeat what was recorded.
@@ -264,11 +259,17 @@ fn other_slowly(op: &Op) -> Value {
 
 /// As [`other`], in an execution that is drawn at random.
 fn other_sampled(op: &Op) -> Value {
+    sampled_by(|execution, thread| execution.sample(thread, op))
+}
+
+/// Takes an op by `sample`, however often the thread must stop before.
+#[inline(always)]
+fn sampled_by(sample: impl Fn(&mut Execution, ThreadId) -> Option<Value>) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     let value = loop {
         // SAFETY: as in `take`.
-        if let Some(value) = unsafe { (*session).execution.sample(thread, op) } {
+        if let Some(value) = sample(unsafe { &mut (*session).execution }, thread) {
             break value;
         }
         leave(session, thread);

@@ -136,6 +136,8 @@ pub(crate) struct Session {
     pub(crate) limits: Limits,
     /// The event of the running thread from which on its loops are watched.
     pub(crate) watch_from: u32,
+    /// Whether threads may be watched in this run: if not, their ops all take one path.
+    watches: bool,
     /// How many events the main thread had when it spawned its first thread in this run.
     first_spawn: u32,
     /// Places where a loop was cut.
@@ -217,6 +219,7 @@ impl Session {
             pulse,
             limits,
             watch_from: NEVER,
+            watches: false,
             first_spawn: NEVER,
             cut_loops: Vec::new(),
             worn: false,
@@ -324,6 +327,9 @@ impl Session {
             recorder.begin();
         }
         self.want_block();
+        self.watch_from = NEVER;
+        self.watches = self.is_careful() || self.spins.any_suspects();
+        self.take_path(false);
     }
 
     /// Tells the memory of threads which allocation the recorder wants.
@@ -342,14 +348,16 @@ impl Session {
 
     /// Chooses the path that the ops of a thread take: loops are watched from where on nothing that is
     /// recorded changes anything.
-    #[inline(always)]
     fn choose_path(&mut self, thread: ThreadId) {
         let mut watched = self.is_careful();
-        self.watch_from = NEVER;
         if self.spins.any_suspects() && !watched {
             self.watch_from = self.spins.watch_from(self.execution.graph(), thread);
             watched = self.execution.position(thread) >= self.watch_from;
         }
+        self.take_path(watched);
+    }
+
+    fn take_path(&self, watched: bool) {
         let path = match (watched, self.execution.samples()) {
             (true, _) => crate::registers::watched,
             (false, true) => crate::ops::sampled,
@@ -544,7 +552,9 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
         (*session).pulse.resume(thread);
-        (*session).choose_path(thread);
+        if (*session).watches {
+            (*session).choose_path(thread);
+        }
         current::set(session, Some(thread));
         arena::enter(arena);
         let result = (*routine).resume(());

@@ -5,7 +5,7 @@
 //! switch if it is itself.
 
 use super::Execution;
-use crate::op::{Kind, Op, Rmw, ThreadId, Value};
+use crate::op::{Kind, Op, Rmw, Site, ThreadId, Value};
 use crate::violation::{Point, Waiter};
 
 impl Execution {
@@ -20,6 +20,28 @@ impl Execution {
         } else {
             self.perform_within(Kind::Write, thread, op)
         }
+    }
+
+    /// As [`Execution::sample`], for the start of another thread.
+    #[inline(never)]
+    pub fn sample_spawn(&mut self, thread: ThreadId, site: Site) -> Option<Value> {
+        if self.stop.is_some() { None } else { self.perform_within(Kind::Spawn, thread, &Op::spawn(site)) }
+    }
+
+    /// As [`Execution::sample`], for waiting until another thread has ended.
+    #[inline(never)]
+    pub fn sample_join(&mut self, thread: ThreadId, child: ThreadId, site: Site) -> Option<Value> {
+        let op = Op::join(child, site);
+        if self.stop.is_some() || self.is_obstructed(thread, &op) {
+            return None;
+        }
+        self.perform_within(Kind::Join, thread, &op)
+    }
+
+    /// As [`Execution::sample`], for the end of a thread.
+    #[inline(never)]
+    pub fn sample_finish(&mut self, thread: ThreadId) -> Option<Value> {
+        if self.stop.is_some() { None } else { self.perform_within(Kind::Finish, thread, &Op::finish()) }
     }
 
     /// As [`Execution::op`], for strategies that [sample](Execution::samples).

@@ -4,7 +4,7 @@ use super::{Graph, Synchronisation, Thread};
 use crate::clock::{Part, join};
 use crate::event::{Event, EventId};
 use crate::mutant::{self, Mutant};
-use crate::op::{Kind, Mode, Op, Rmw, ThreadId, Value};
+use crate::op::{Kind, Mode, Op, Rmw, Site, ThreadId, Value};
 
 impl Graph {
     /// Adds the event of an op at the end of a thread. A read gets its source by [`Graph::read_from`], a
@@ -20,16 +20,53 @@ impl Graph {
 
     /// As [`Graph::add`], for ops that are no accesses, with another value: the result of a choice, or the
     /// thread that is spawned.
-    #[inline(never)]
     pub fn add_with_value(&mut self, thread: ThreadId, op: &Op, value: Value) -> EventId {
-        let id = self.push(op.kind, thread, op, value, EventId::INIT, 0);
         match op.kind {
-            Kind::Fence => self.add_fence(id),
-            Kind::Join => self.add_join(id, ThreadId(value as u32)),
-            Kind::Spawn => self.add_spawn(id, ThreadId(value as u32)),
-            Kind::Read | Kind::Write | Kind::Finish | Kind::Choice => {}
+            Kind::Spawn => self.add_spawn(thread, ThreadId(value as u32), op.site),
+            Kind::Join => self.add_join(thread, ThreadId(value as u32), op.site),
+            Kind::Finish => self.add_finish(thread),
+            Kind::Fence | Kind::Choice | Kind::Read | Kind::Write => {
+                let id = self.push(op.kind, thread, op, value, EventId::INIT, 0);
+                if op.kind == Kind::Fence {
+                    self.add_fence(id);
+                }
+                id
+            }
         }
+    }
+
+    /// Adds that a thread spawns another.
+    #[inline(never)]
+    pub fn add_spawn(&mut self, thread: ThreadId, child: ThreadId, site: Site) -> EventId {
+        let op = Op::spawn(site);
+        let id = self.push(Kind::Spawn, thread, &op, child.0.into(), EventId::INIT, 0);
+        if child.index() >= self.threads.len() {
+            self.threads.resize_with(child.index() + 1, Thread::default);
+            self.clocks.widen(child.index() + 1);
+        }
+        self.threads[child.index()].spawn = Some(id);
         id
+    }
+
+    /// Adds that a thread has waited for another, which has ended.
+    #[inline(never)]
+    pub fn add_join(&mut self, thread: ThreadId, child: ThreadId, site: Site) -> EventId {
+        let op = Op::join(child, site);
+        let id = self.push(Kind::Join, thread, &op, child.0.into(), EventId::INIT, 0);
+        let last = EventId::new(child, self.thread_len(child) - 1);
+        let (source, slot) = (self.event(last).clock, self.event(id).clock);
+        self.clocks.join((source, Part::Hb), (slot, Part::Hb));
+        if self.keeps_porf {
+            self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+        }
+        self.threads[child.index()].join = Some(id);
+        id
+    }
+
+    /// Adds that a thread ends.
+    #[inline(never)]
+    pub fn add_finish(&mut self, thread: ThreadId) -> EventId {
+        self.push(Kind::Finish, thread, &Op::finish(), 0, EventId::INIT, 0)
     }
 
     /// Adds a read; `update` is [`Event::UPDATE`] or 0.
@@ -91,26 +128,6 @@ impl Graph {
         });
         self.order.push(id);
         id
-    }
-
-    #[inline(never)]
-    fn add_join(&mut self, id: EventId, child: ThreadId) {
-        let last = EventId::new(child, self.thread_len(child) - 1);
-        let (source, slot) = (self.event(last).clock, self.event(id).clock);
-        self.clocks.join((source, Part::Hb), (slot, Part::Hb));
-        if self.keeps_porf {
-            self.clocks.join((source, Part::Porf), (slot, Part::Porf));
-        }
-        self.threads[child.index()].join = Some(id);
-    }
-
-    #[inline(never)]
-    fn add_spawn(&mut self, id: EventId, child: ThreadId) {
-        if child.index() >= self.threads.len() {
-            self.threads.resize_with(child.index() + 1, Thread::default);
-            self.clocks.widen(child.index() + 1);
-        }
-        self.threads[child.index()].spawn = Some(id);
     }
 
     /// Adds a read that sees the newest write of its location: as [`Graph::add`] and [`Graph::read_from`].

@@ -1,8 +1,9 @@
 //! Threads: how they start and end, and what is kept for each.
 
+use unpick_core::execution::Execution;
 use unpick_core::op::{Op, Site, ThreadId};
 
-use super::{count, other, other_unrecorded};
+use super::{count, other, other_slowly, sampled_by};
 use crate::arena;
 use crate::current::context;
 use crate::session::{Job, Session};
@@ -14,13 +15,15 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     s.before_spawn(parent);
-    let repeats = !s.execution.samples() && s.is_plain();
-    let thread = match if repeats { s.execution.repeat_spawn(parent) } else { None } {
-        Some(thread) => {
-            count(s, parent, arena::current());
-            thread
-        }
-        None => ThreadId(other_unrecorded(&Op::spawn(site)) as u32),
+    let thread = if !s.is_plain() {
+        ThreadId(other_slowly(&Op::spawn(site)) as u32)
+    } else if s.execution.samples() {
+        ThreadId(sampled_by(|execution, parent| execution.sample_spawn(parent, site)) as u32)
+    } else if let Some(thread) = s.execution.repeat_spawn(parent) {
+        count(s, parent, arena::current());
+        thread
+    } else {
+        ThreadId(other_slowly(&Op::spawn(site)) as u32)
     };
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
@@ -35,8 +38,14 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
 
 /// Waits for a thread to end.
 pub fn join(thread: ThreadId, site: Site) {
-    other(&Op::join(thread, site));
     let (session, caller) = context();
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    if s.execution.samples() && s.is_plain() {
+        sampled_by(|execution, caller| execution.sample_join(caller, thread, site));
+    } else {
+        other(&Op::join(thread, site));
+    }
     // SAFETY: as in `take`.
     unsafe { (*session).locals.follow(caller, thread) };
 }
@@ -46,8 +55,12 @@ pub(crate) fn finish() {
     let (session, thread) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if s.execution.samples() || !s.is_plain() || !s.execution.repeat_finish(thread) {
-        other_unrecorded(&Op::finish());
+    if !s.is_plain() {
+        other_slowly(&Op::finish());
+    } else if s.execution.samples() {
+        sampled_by(Execution::sample_finish);
+    } else if !s.execution.repeat_finish(thread) {
+        other_slowly(&Op::finish());
     }
 }
 
