@@ -96,6 +96,8 @@ pub struct Execution {
     stable_addresses: bool,
     looks_ahead: bool,
     samples: bool,
+    /// Whether threads may go on when nothing else can run.
+    timers: bool,
 }
 
 impl Execution {
@@ -130,6 +132,7 @@ impl Execution {
             stats: Stats::default(),
             max_events,
             stable_addresses: true,
+            timers: false,
         }
     }
 
@@ -220,6 +223,8 @@ impl Execution {
                 self.runnable.insert(thread);
                 return Some(thread);
             }
+            self.block_obstructed();
+        } else if self.timers {
             self.block_obstructed();
         }
         if self.ready.is_empty() {

@@ -393,9 +393,19 @@ impl Graph {
                 }
                 self.threads[child].spawn = Some(id);
             }
+            Kind::Choice if event.is_timeout() && self.keeps_porf => self.come_last(slot),
             Kind::Finish | Kind::Choice => {}
         }
         id
+    }
+
+    /// Lets an event depend on all that are there.
+    fn come_last(&mut self, slot: u32) {
+        for thread in 0..self.threads.len() {
+            if let Some(last) = self.threads[thread].events.last() {
+                self.clocks.join((last.clock, Part::Porf), (slot, Part::Porf));
+            }
+        }
     }
 
     /// Adds a read that sees the newest write of its location: as [`Graph::add`] and [`Graph::read_from`].

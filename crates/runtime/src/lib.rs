@@ -6,6 +6,7 @@
 
 mod arena;
 mod current;
+pub mod clocks;
 pub mod facts;
 mod fiber;
 mod leaks;

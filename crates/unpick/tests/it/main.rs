@@ -36,6 +36,7 @@ mod statics;
 mod strategies;
 mod support;
 mod surface;
+mod tasks;
 mod threads;
 mod time;
 mod users;

@@ -1,0 +1,89 @@
+//! What stand-ins for other tools need, and users do not. No promise of stability.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use unpick_check::{Error, Verdict};
+use unpick_core::plan::Plan;
+use unpick_core::trace::Finding;
+use unpick_runtime::{Program, ops, panics};
+
+use crate::api::{self, Check};
+
+/// A check that is over when an execution is longer than the limit on events.
+pub fn ending_at_cut(mut check: Check) -> Check {
+    check.config.ends_at_cut = true;
+    check
+}
+
+/// A check that runs one execution, as a report's token says.
+pub fn replaying(mut check: Check, token: &str) -> Check {
+    check.config.replay = Some(token.to_string());
+    check
+}
+
+/// The memory model of a check, once the environment has had its say.
+///
+/// # Errors
+///
+/// When a variable has a value that is not understood.
+pub fn model(check: &Check) -> Result<String, Error> {
+    Ok(check.config.clone().with_environment(|name| std::env::var(name).ok())?.model)
+}
+
+/// Carries out a check with a plan of one's own.
+///
+/// # Errors
+///
+/// As [`Check::run`].
+pub fn run_plan<F>(check: &Check, plan: Box<dyn Plan>, f: F) -> Result<Verdict, Error>
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    let config = check.config.clone().with_environment(|name| std::env::var(name).ok())?;
+    let program: Program = Arc::new(f);
+    api::explore(&config, &program, plan)
+}
+
+/// The report of a finding, as a failing check shows it.
+pub fn report(finding: &Finding) -> String {
+    api::reports(&[finding]).concat()
+}
+
+/// Whether the caller is a thread of a program under test.
+pub fn in_check() -> bool {
+    ops::in_check()
+}
+
+/// The number of the calling thread, as that of a [`ThreadId`](crate::thread::ThreadId).
+pub fn current() -> u32 {
+    ops::name_of(ops::thread())
+}
+
+/// Ends the execution with a panic that has left a thread, whoever would join that.
+pub fn fail(payload: &(dyn Any + Send)) -> ! {
+    panics::end_execution(payload);
+    unreachable!("the execution is over")
+}
+
+/// Says that a thread need not end.
+pub fn detach(number: u32) {
+    if ops::in_check() {
+        ops::detach(ops::named(number));
+    }
+}
+
+/// How many events there have been in this execution, of all threads.
+pub fn events() -> usize {
+    ops::events()
+}
+
+/// How many events of each thread happen before the caller's next one.
+pub fn clock() -> Vec<u32> {
+    ops::view()
+}
+
+/// Whether executions are drawn at random.
+pub fn samples() -> bool {
+    ops::samples()
+}
