@@ -3,12 +3,15 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use unpick_check::{Error, Verdict};
+use unpick_check::{Error, Verdict, registry};
+use unpick_core::execution::Execution;
 use unpick_core::plan::Plan;
+use unpick_core::strategy::Strategy;
 use unpick_core::trace::Finding;
 use unpick_runtime::{Program, ops, panics};
 
 use crate::api::{self, Check};
+use crate::replay::MENDED;
 
 /// A check that is over when an execution is longer than the limit on events.
 pub fn ending_at_cut(mut check: Check) -> Check {
@@ -45,6 +48,20 @@ where
     api::explore(&config, &program, plan)
 }
 
+/// An execution of a strategy of one's own, under a memory model.
+///
+/// # Errors
+///
+/// When there is no such model.
+pub fn execution(model: &str, strategy: Box<dyn Strategy>, most_events: usize) -> Result<Execution, Error> {
+    Ok(Execution::new(registry::model(model)?, strategy, most_events))
+}
+
+/// Whether an execution was repeated that shows no violation any more.
+pub fn is_mended(error: &Error) -> bool {
+    matches!(error, Error::Token { problem } if problem == MENDED)
+}
+
 /// The report of a finding, as a failing check shows it.
 pub fn report(finding: &Finding) -> String {
     api::reports(&[finding]).concat()
@@ -78,9 +95,14 @@ pub fn events() -> usize {
     ops::events()
 }
 
-/// How many events of each thread happen before the caller's next one.
-pub fn clock() -> Vec<u32> {
-    ops::view()
+/// Lets the limit on events count anew, from here on.
+pub fn count_events_anew() {
+    ops::count_events_anew();
+}
+
+/// How many events of each thread happen before the next one of a thread.
+pub fn clock(number: u32) -> Vec<u32> {
+    ops::view(ops::named(number))
 }
 
 /// Whether executions are drawn at random.

@@ -80,9 +80,16 @@ pub fn events() -> usize {
     unsafe { (*session).execution.graph().total() }
 }
 
-/// What the calling thread knows: how many events of each thread.
-pub fn view() -> Vec<u32> {
-    let (session, thread) = context();
+/// Lets the limit on events count anew, from here on.
+pub fn count_events_anew() {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    unsafe { (*session).execution.count_events_anew() };
+}
+
+/// What a thread knows: how many events of each thread.
+pub fn view(thread: ThreadId) -> Vec<u32> {
+    let (session, _) = context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`; the reference ends before the caller's memory is used again.
     unsafe { (*session).execution.view(thread) };

@@ -1,0 +1,117 @@
+//! What is kept for an execution besides what unpick keeps: labels, tags, and where random numbers are.
+//!
+//! All threads of a check run on one OS thread, so this is kept for that, and made anew by the main
+//! thread when an execution begins.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use unpick::stand_in;
+
+#[expect(deprecated, reason = "Shuttle has it still")]
+use crate::current::Tag;
+use crate::current::{ChildLabelFn, TaskId, TaskName};
+use crate::labels::Labels;
+
+/// What a check tells its executions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Whether the program may ask for random numbers.
+    pub(crate) randomness: bool,
+}
+
+#[expect(deprecated, reason = "Shuttle has it still")]
+#[derive(Default)]
+struct Context {
+    rules: Option<Rules>,
+    labels: BTreeMap<usize, Labels>,
+    tags: BTreeMap<usize, Arc<dyn Tag>>,
+    /// Random numbers that each thread has asked for.
+    drawn: BTreeMap<usize, u64>,
+    /// Threads that are about to yield.
+    yielding: bool,
+}
+
+thread_local! {
+    static CONTEXT: RefCell<Context> = RefCell::default();
+}
+
+fn with<R>(f: impl FnOnce(&mut Context) -> R) -> R {
+    CONTEXT.with(|context| f(&mut context.borrow_mut()))
+}
+
+/// An execution begins.
+pub(crate) fn begin(rules: Rules) {
+    let old = with(|context| std::mem::replace(context, Context { rules: Some(rules), ..Context::default() }));
+    drop(old);
+}
+
+/// The rules of the check.
+pub(crate) fn rules() -> Rules {
+    with(|context| context.rules).unwrap_or(Rules { randomness: true })
+}
+
+/// Works on the labels of a task.
+pub(crate) fn with_labels<R>(task: TaskId, f: impl FnOnce(&mut Labels) -> R) -> R {
+    // The closure may look at the labels of others.
+    let mut labels = with(|context| context.labels.remove(&task.into())).unwrap_or_default();
+    let result = f(&mut labels);
+    with(|context| context.labels.insert(task.into(), labels));
+    result
+}
+
+/// A task was spawned: it inherits what its parent has.
+pub(crate) fn inherit(parent: TaskId, child: TaskId) {
+    let mut labels = with_labels(parent, |labels| labels.clone());
+    if let Some(ChildLabelFn(change)) = labels.get::<ChildLabelFn>().cloned() {
+        change(child, &mut labels);
+    }
+    with(|context| {
+        context.labels.insert(child.into(), labels);
+        if let Some(tag) = context.tags.get(&parent.into()).cloned() {
+            context.tags.insert(child.into(), tag);
+        }
+    });
+}
+
+/// The name of a task, wherever that is asked for.
+pub(crate) fn name(task: TaskId) -> Option<TaskName> {
+    let name = |context: &RefCell<Context>| {
+        let context = context.try_borrow().ok()?;
+        context.labels.get(&task.into())?.get::<TaskName>().cloned()
+    };
+    CONTEXT.try_with(name).ok().flatten()
+}
+
+/// The tag of a task.
+#[expect(deprecated, reason = "Shuttle has it still")]
+pub(crate) fn tag(task: TaskId) -> Option<Arc<dyn Tag>> {
+    with(|context| context.tags.get(&task.into()).cloned())
+}
+
+/// Gives a task a tag, and returns the one that it had.
+#[expect(deprecated, reason = "Shuttle has it still")]
+pub(crate) fn set_tag(task: TaskId, tag: Arc<dyn Tag>) -> Option<Arc<dyn Tag>> {
+    with(|context| context.tags.insert(task.into(), tag))
+}
+
+/// How many random numbers the calling task has asked for before.
+pub(crate) fn draw() -> u64 {
+    let task = stand_in::current() as usize;
+    with(|context| {
+        let drawn = context.drawn.entry(task).or_default();
+        *drawn += 1;
+        *drawn - 1
+    })
+}
+
+/// Says that the running thread wants others to run first.
+pub(crate) fn request_yield() {
+    with(|context| context.yielding = true);
+}
+
+/// Whether the thread that ran wants others to run first; asked once.
+pub(crate) fn take_yield() -> bool {
+    with(|context| std::mem::take(&mut context.yielding))
+}

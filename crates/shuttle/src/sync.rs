@@ -1,0 +1,17 @@
+//! Synchronisation, as in [`std::sync`]. [`Arc`] and [`Weak`] are those of `std`.
+
+pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};
+pub use unpick::sync::{
+    Barrier, BarrierWaitResult, Condvar, Mutex, MutexGuard, Once, OnceState, RwLock, RwLockReadGuard,
+    RwLockWriteGuard, WaitTimeoutResult,
+};
+
+/// Atomics, as in [`std::sync::atomic`].
+pub mod atomic {
+    pub use unpick::sync::atomic::*;
+}
+
+/// Channels, as in [`std::sync::mpsc`].
+pub mod mpsc {
+    pub use unpick::sync::mpsc::*;
+}
