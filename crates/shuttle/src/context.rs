@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::panic::Location;
 use std::sync::Arc;
 
 use unpick::stand_in;
@@ -29,7 +30,9 @@ struct Context {
     tags: BTreeMap<usize, Arc<dyn Tag>>,
     /// Random numbers that each thread has asked for.
     drawn: BTreeMap<usize, u64>,
-    /// Threads that are about to yield.
+    /// Objects that each task has made at each place.
+    made: BTreeMap<(usize, &'static Location<'static>), u32>,
+    /// Whether the thread that runs wants others to run first.
     yielding: bool,
 }
 
@@ -104,6 +107,17 @@ pub(crate) fn draw() -> u64 {
         *drawn += 1;
         *drawn - 1
     })
+}
+
+/// Counts an object that is made at a place: by which task, and the how many-th it is.
+pub(crate) fn count_resource(place: &'static Location<'static>) -> (u64, u32) {
+    let task = if stand_in::in_check() { stand_in::current() as usize } else { 0 };
+    let count = with(|context| {
+        let count = context.made.entry((task, place)).or_default();
+        *count += 1;
+        *count
+    });
+    (task as u64, count)
 }
 
 /// Says that the running thread wants others to run first.

@@ -1,5 +1,9 @@
 //! Synchronisation, as in [`std::sync`]. [`Arc`] and [`Weak`] are those of `std`.
 
+mod signature;
+mod wide;
+
+pub use signature::{ResourceSignature, ResourceType};
 pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};
 pub use unpick::sync::{
     Barrier, BarrierWaitResult, Condvar, Mutex, MutexGuard, Once, OnceState, RwLock, RwLockReadGuard,
@@ -8,6 +12,7 @@ pub use unpick::sync::{
 
 /// Atomics, as in [`std::sync::atomic`].
 pub mod atomic {
+    pub use super::wide::{AtomicI128, AtomicU128};
     pub use unpick::sync::atomic::*;
 }
 

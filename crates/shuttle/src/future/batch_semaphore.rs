@@ -13,6 +13,8 @@ use std::task::{Context, Poll, Waker};
 
 use unpick::sync::{Mutex, MutexGuard};
 
+use crate::sync::{ResourceSignature, ResourceType};
+
 /// In which order requests are granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fairness {
@@ -89,15 +91,19 @@ struct State {
 pub struct BatchSemaphore {
     state: Mutex<State>,
     fairness: Fairness,
+    signature: ResourceSignature,
 }
 
 impl BatchSemaphore {
     /// A semaphore with so many permits.
+    #[track_caller]
     pub fn new(permits: usize, fairness: Fairness) -> BatchSemaphore {
-        BatchSemaphore::const_new(permits, fairness)
+        let signature = ResourceSignature::now(ResourceType::BatchSemaphore);
+        BatchSemaphore { signature, ..BatchSemaphore::const_new(permits, fairness) }
     }
 
     /// A semaphore with so many permits.
+    #[track_caller]
     pub const fn const_new(permits: usize, fairness: Fairness) -> BatchSemaphore {
         let state = State {
             permits,
@@ -107,7 +113,13 @@ impl BatchSemaphore {
             reserved: None,
             next: 0,
         };
-        BatchSemaphore { state: Mutex::new(state), fairness }
+        let signature = ResourceSignature::new_const(ResourceType::BatchSemaphore);
+        BatchSemaphore { state: Mutex::new(state), fairness, signature }
+    }
+
+    /// Where the semaphore was made.
+    pub fn signature(&self) -> &ResourceSignature {
+        &self.signature
     }
 
     #[track_caller]
