@@ -108,7 +108,6 @@ pub fn site_of(graph: &Graph, write: EventId) -> Site {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Event;
     use crate::graph::Synchronisation;
     use crate::op::{Mode, Op, ThreadId};
 
@@ -119,10 +118,10 @@ mod tests {
             let mut graph = Graph::new(Synchronisation::AsWritten);
             let addr = graph.add_location(0);
             let store = Op::store(addr, Mode::Relaxed, 1, Site(1));
-            let write = graph.add(ThreadId::MAIN, Event::from_op(&store));
+            let write = graph.add(ThreadId::MAIN, &store);
             graph.insert_write(addr, 0, write);
             for _ in 0..3 {
-                let read = graph.add(ThreadId::MAIN, Event::from_op(&Op::load(addr, Mode::Relaxed, Site(2))));
+                let read = graph.add(ThreadId::MAIN, &Op::load(addr, Mode::Relaxed, Site(2)));
                 graph.read_from(read, if stale { EventId::INIT } else { write }, false);
                 coverage.add(&graph, read);
             }

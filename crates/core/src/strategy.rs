@@ -4,7 +4,7 @@ use crate::coverage::Coverage;
 use crate::event::EventId;
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
-use crate::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
+use crate::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId, Value};
 use crate::thread_set::ThreadSet;
 
 /// The threads that stand before an op which they could take.
@@ -109,6 +109,10 @@ pub struct LockWaiter {
     pub addr: Addr,
     /// What it wants to do there.
     pub rmw: Rmw,
+    /// Memory order if it does not take the lock.
+    pub failure: Mode,
+    /// Whether the thread would also go on without it.
+    pub timed: bool,
     /// A value besides 0 on which it could go on and write.
     pub also: Value,
     /// Where it waits.
@@ -118,7 +122,8 @@ pub struct LockWaiter {
 impl LockWaiter {
     /// The op that the thread waits to take.
     pub fn op(&self) -> Op {
-        Op { rmw: self.rmw, ..Op::enter(self.addr, self.also, self.site) }
+        let Self { addr, rmw, failure, timed, also, site, .. } = *self;
+        Op { rmw, failure, operand: timed.into(), ..Op::enter(addr, also, site) }
     }
 }
 

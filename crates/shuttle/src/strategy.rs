@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use unpick_core::event::{Event, EventId};
+use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Op, ThreadId};
 use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
@@ -125,12 +125,12 @@ impl Strategy for Asking {
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         bound(scene.graph);
-        scene.graph.add_newest_read(thread, Event::from_op(op))
+        scene.graph.add_newest_read(thread, op)
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         bound(scene.graph);
-        let write = scene.graph.add(thread, Event::from_op(op));
+        let write = scene.graph.add(thread, op);
         let last = scene.graph.writes(op.addr).len();
         scene.graph.insert_write(op.addr, last, write);
         write
@@ -151,7 +151,7 @@ impl Strategy for Asking {
             }
         });
         let value = value % op.operand.max(1);
-        scene.graph.add(thread, Event { value, expected: op.operand, ..Event::from_op(op) })
+        scene.graph.add_with_value(thread, op, value)
     }
 
     fn stuck(&mut self, _: Scene<'_>, _: &[LockWaiter]) {}

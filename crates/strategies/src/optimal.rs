@@ -141,7 +141,7 @@ impl Limit {
 
     fn keep_all(&mut self, graph: &Graph) {
         self.lens.clear();
-        self.lens.extend((0..graph.thread_count()).map(|t| graph.thread_len(ThreadId(t as u32)) as u32));
+        self.lens.extend(graph.thread_lens());
     }
 }
 
@@ -196,7 +196,7 @@ impl Optimal {
         let event = graph.event(read);
         let (addr, len) = (event.addr, graph.len() as u32);
         let newest = graph.writes(addr).len();
-        let floor = graph.floor(addr, graph.hb(read), [read, EventId::INIT]);
+        let floor = graph.floor(addr, graph.hb(read));
         let weak = self.spurious && event.rmw == Rmw::WeakCas;
         let start = self.items.len();
         for position in floor..=newest {
@@ -299,9 +299,9 @@ impl Optimal {
             }
             Item::Retry { waiter, source, len } => {
                 graph.cut(len as usize);
-                let read = graph.add(waiter.thread, Event::from_op(&waiter.op()));
+                let read = graph.add(waiter.thread, &waiter.op());
                 let rival = graph.rival(waiter.addr, source, read);
-                let floor = graph.floor(waiter.addr, graph.hb(read), [read, EventId::INIT]);
+                let floor = graph.floor(waiter.addr, graph.hb(read));
                 if graph.position(waiter.addr, source) < floor {
                     return false;
                 }
@@ -326,18 +326,20 @@ impl Optimal {
         let addr = source.addr;
         // An acquire that would find the lock taken has not happened yet.
         let dropped = source.rmw.waits_on(graph.event(write).value);
-        self.lens.clear();
-        self.lens.extend_from_slice(graph.porf(write));
+        let older = source.stamp as usize + usize::from(!dropped);
         self.prefix.clear();
         self.prefix.extend_from_slice(graph.porf(write));
-        let older = source.stamp as usize + usize::from(!dropped);
-        for id in &graph.order()[..older] {
+        self.lens.clear();
+        self.lens.extend(graph.thread_lens());
+        self.lens.resize(self.prefix.len(), 0);
+        for id in &graph.order()[older..] {
             let len = &mut self.lens[id.thread.index()];
-            *len = (*len).max(id.index + 1);
+            *len = (*len).min(id.index);
         }
+        join(&mut self.lens, &self.prefix);
         let mut child =
             self.spare.pop().unwrap_or_else(|| Graph::new(unpick_core::graph::Synchronisation::AsWritten));
-        graph.restrict_into(&self.lens, &mut child);
+        graph.restrict_into(&self.lens, older, &mut child);
         let parent = std::mem::replace(graph, child);
         self.frames.push(Frame { graph: parent, items: self.items.len() });
         graph.fix(&self.prefix);
@@ -352,7 +354,7 @@ impl Optimal {
         }
         graph.remove_write(addr, write);
         let unseen = [read, write];
-        let floor = graph.floor(addr, graph.hb(read), unseen);
+        let floor = graph.floor_without(addr, graph.hb(read), unseen);
         let written = *graph.event(write);
         if written.is_update() {
             let place = graph.position(addr, written.rf);
@@ -362,7 +364,7 @@ impl Optimal {
                 return false;
             }
         } else {
-            let floor = floor.max(graph.floor(addr, graph.hb(write), unseen));
+            let floor = floor.max(graph.floor_without(addr, graph.hb(write), unseen));
             if !mutant::is(Mutant::PlaceFixedAfterRevisit) {
                 self.push_places(graph, write, floor, Some(read));
             }
@@ -418,7 +420,7 @@ impl Strategy for Optimal {
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let graph = scene.graph;
-        let read = graph.add(thread, Event::from_op(op));
+        let read = graph.add(thread, op);
         self.push_sources(graph, read);
         let newest = graph.newest(op.addr);
         if graph.read_from(read, newest, false) {
@@ -429,8 +431,8 @@ impl Strategy for Optimal {
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let graph = scene.graph;
-        let write = graph.add(thread, Event::from_op(op));
-        let floor = graph.floor(op.addr, graph.hb(write), [write, EventId::INIT]);
+        let write = graph.add(thread, op);
+        let floor = graph.floor(op.addr, graph.hb(write));
         let last = graph.writes(op.addr).len();
         self.push_places(graph, write, floor, None);
         graph.insert_write(op.addr, last, write);
@@ -439,8 +441,7 @@ impl Strategy for Optimal {
     }
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
-        let event = Event { value: 0, expected: op.operand, ..Event::from_op(op) };
-        let choice = scene.graph.add(thread, event);
+        let choice = scene.graph.add_with_value(thread, op, 0);
         let (len, start) = (scene.graph.len() as u32, self.items.len());
         for value in (1..op.operand).rev() {
             self.items.push(Item::Choice { choice, value, len });

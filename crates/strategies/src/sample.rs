@@ -27,7 +27,7 @@ mod walk;
 mod weights;
 
 use unpick_core::coverage::Coverage;
-use unpick_core::event::{Event, EventId};
+use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::memory::MemoryModel;
 use unpick_core::op::{Op, Rmw, ThreadId};
@@ -204,7 +204,7 @@ fn floor(graph: &Graph, id: EventId) -> usize {
     let (writes, reads) = (graph.writes(addr), graph.reads(addr));
     let hb = graph.hb(id);
     if writes.len() <= MOST_STALE && reads.len() <= MOST_READS {
-        return graph.floor(addr, hb, [id, EventId::INIT]);
+        return graph.floor(addr, hb);
     }
     let knows = |event: EventId| unpick_core::clock::knows(hb, event);
     let lowest = writes.len().saturating_sub(MOST_STALE);
@@ -265,9 +265,9 @@ impl<P: Policy> Strategy for Sampler<P> {
             || (!P::RUNS_AHEAD && model.interleaves());
         let newest = fixed || (!P::CHOOSES && (self.draw.coin() || is_newest_only(graph, op)));
         let read = if newest {
-            graph.add_newest_read(thread, Event::from_op(op))
+            graph.add_newest_read(thread, op)
         } else {
-            let read = graph.add(thread, Event::from_op(op));
+            let read = graph.add(thread, op);
             self.draw_source(graph, model, read);
             read
         };
@@ -287,7 +287,7 @@ impl<P: Policy> Strategy for Sampler<P> {
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let Scene { graph, model } = scene;
         self.bound(graph, model);
-        let write = graph.add(thread, Event::from_op(op));
+        let write = graph.add(thread, op);
         let last = graph.writes(op.addr).len();
         let fixed = op.rmw == Rmw::Lock || (!P::RUNS_AHEAD && model.interleaves());
         if fixed || last == 0 || self.draw.coin() {
@@ -312,7 +312,7 @@ impl<P: Policy> Strategy for Sampler<P> {
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let value = self.draw.below(op.operand.max(1));
-        scene.graph.add(thread, Event { value, expected: op.operand, ..Event::from_op(op) })
+        scene.graph.add_with_value(thread, op, value)
     }
 
     fn stuck(&mut self, _: Scene<'_>, _: &[LockWaiter]) {}

@@ -43,9 +43,9 @@ impl Graph {
     }
 
     /// Makes `target` a copy of this graph with only the first `lens[t]` events of each thread,
-    /// and hands it the clocks. The kept events must be closed under `porf`. Buffers of `target`
-    /// are used again.
-    pub fn restrict_into(&mut self, lens: &[u32], target: &mut Graph) {
+    /// and hands it the clocks. The kept events must be closed under `porf`, and the `older` oldest
+    /// must be among them. Buffers of `target` are used again.
+    pub fn restrict_into(&mut self, lens: &[u32], older: usize, target: &mut Graph) {
         let kept = |id: EventId| lens.get(id.thread.index()).is_some_and(|&len| id.index < len);
         target.synchronisation = self.synchronisation;
         target.plain = self.plain;
@@ -64,7 +64,9 @@ impl Graph {
             target.seqcst += new.seqcst.len() as u32;
         }
         empty_as_large(&mut target.order, &self.order);
-        for &id in &self.order {
+        let (oldest, younger) = self.order.split_at(older);
+        target.order.extend_from_slice(oldest);
+        for &id in younger {
             if kept(id) {
                 target.threads[id.thread.index()].events[id.index as usize].stamp = target.order.len() as u32;
                 target.order.push(id);

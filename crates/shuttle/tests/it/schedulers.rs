@@ -168,7 +168,7 @@ fn a_portfolio_finds_what_one_of_its_schedulers_finds() {
     let mut portfolio = PortfolioRunner::new(false, Config::new());
     portfolio.add(RandomScheduler::new(50));
     portfolio.add(PctScheduler::new(2, 50));
-    portfolio.run(|| drop(thread::spawn(|| 1).join().unwrap()));
+    portfolio.run(|| assert_eq!(thread::spawn(|| 1).join().unwrap(), 1));
 }
 
 #[test]
