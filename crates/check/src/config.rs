@@ -117,7 +117,10 @@ pub const VARIABLES: [(&str, &str); 19] = [
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
     ("UNPICK_KEEP_GOING", "violations that differ to look for before stopping; 1 unless set"),
     ("UNPICK_DETACHED", "threads that nobody joins: must-end, abandoned"),
-    ("UNPICK_TIMEOUTS", "waits with a limit on time give up: any (time), never, last (when nothing else can run)"),
+    (
+        "UNPICK_TIMEOUTS",
+        "waits with a limit on time give up: any (time), never, last (when nothing else can run)",
+    ),
     ("UNPICK_REPLAY", "a schedule from a report: runs that execution only"),
     ("UNPICK_PROGRESS", "1: show progress, 0: do not"),
 ];

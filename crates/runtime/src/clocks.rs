@@ -52,7 +52,10 @@ impl Clocks {
     }
 
     fn of(&self, thread: ThreadId) -> Duration {
-        self.threads.get(thread.index()).and_then(|clock| clock.last()).map_or(Duration::ZERO, |&(_, time)| time)
+        self.threads
+            .get(thread.index())
+            .and_then(|clock| clock.last())
+            .map_or(Duration::ZERO, |&(_, time)| time)
     }
 
     /// What the clocks showed at the events that a thread knows of, as far as they were ever set.

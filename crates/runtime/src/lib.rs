@@ -5,8 +5,8 @@
 //! without a promise of stability; users want the `unpick` crate.
 
 mod arena;
-mod current;
 pub mod clocks;
+mod current;
 pub mod facts;
 mod fiber;
 mod leaks;

@@ -23,7 +23,8 @@ pub(crate) use choices::time_is_over;
 pub use choices::{choose, guess};
 pub(crate) use threads::finish;
 pub use threads::{
-    count_events_anew, data, detach, events, join, name_of, named, samples, set_data, spawn, thread, view, wakes_spuriously,
+    count_events_anew, data, detach, events, join, name_of, named, set_data, spawn, thread, view,
+    wakes_spuriously,
 };
 
 /// What the runtime must know of an object to give it a location or a cell.

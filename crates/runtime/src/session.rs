@@ -463,12 +463,28 @@ impl Session {
         }
     }
 
+    /// Whether only threads are left that need not end, in an execution that is drawn: the others tell how far
+    /// those come. Where all executions are explored, what they still do may be seen in others.
+    fn is_over(&mut self) -> bool {
+        let graph = self.execution.graph();
+        let ended = |thread: ThreadId| graph.is_finished(thread) || self.detached.contains(&thread);
+        let over = self.execution.samples()
+            && graph.is_finished(ThreadId::MAIN)
+            && (0..graph.thread_count()).all(|thread| ended(ThreadId(thread as u32)));
+        if over {
+            self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
+            self.jobs.fill(None);
+        }
+        over
+    }
+
     /// Whether the process has ended, or would have.
     fn has_ended(&self, outcome: &Outcome) -> bool {
         let Outcome::Blocked(waiters) = outcome else { return true };
         let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
         let needed = waiters.iter().any(|waiter| !self.detached.contains(&waiter.point.thread));
-        ((self.limits.abandons || !needed) && main_ended) || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
+        ((self.limits.abandons || !needed) && main_ended)
+            || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
     }
 
     /// Checks that the thread which has just used a location knows of its initialisation.
@@ -544,6 +560,9 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
                 break;
             }
             resume(session, thread);
+            if !(*session).detached.is_empty() && (*session).is_over() {
+                break;
+            }
         }
         (*session).end()
     }

@@ -3,9 +3,11 @@
 //! All threads of a check run on one OS thread, so this is kept for that, and made anew by the main
 //! thread when an execution begins.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::Location;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use unpick::stand_in;
@@ -18,7 +20,9 @@ use crate::labels::Labels;
 /// What a check tells its executions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Whether the program may ask for random numbers.
+    /// Whether random numbers are drawn, and are part of the schedule. If not, each task has a fixed sequence.
+    pub(crate) draws: bool,
+    /// Whether the program may ask for them.
     pub(crate) randomness: bool,
 }
 
@@ -30,6 +34,8 @@ struct Context {
     tags: BTreeMap<usize, Arc<dyn Tag>>,
     /// Random numbers that each thread has asked for.
     drawn: BTreeMap<usize, u64>,
+    /// What is kept for an address until the execution ends.
+    kept: BTreeMap<usize, Rc<dyn Any>>,
     /// Objects that each task has made at each place.
     made: BTreeMap<(usize, &'static Location<'static>), u32>,
     /// Whether the thread that runs wants others to run first.
@@ -46,13 +52,14 @@ fn with<R>(f: impl FnOnce(&mut Context) -> R) -> R {
 
 /// An execution begins.
 pub(crate) fn begin(rules: Rules) {
-    let old = with(|context| std::mem::replace(context, Context { rules: Some(rules), ..Context::default() }));
+    let old =
+        with(|context| std::mem::replace(context, Context { rules: Some(rules), ..Context::default() }));
     drop(old);
 }
 
 /// The rules of the check.
 pub(crate) fn rules() -> Rules {
-    with(|context| context.rules).unwrap_or(Rules { randomness: true })
+    with(|context| context.rules).unwrap_or(Rules { draws: true, randomness: true })
 }
 
 /// Works on the labels of a task.
@@ -118,6 +125,20 @@ pub(crate) fn count_resource(place: &'static Location<'static>) -> (u64, u32) {
         *count
     });
     (task as u64, count)
+}
+
+/// What is kept for an address until the execution ends; made if there is nothing.
+pub(crate) fn kept<T: Any>(address: usize, make: impl FnOnce() -> T) -> Rc<T> {
+    let kept = with(|context| Rc::clone(context.kept.entry(address).or_insert_with(|| Rc::new(make()))));
+    kept.downcast().unwrap_or_else(|_| panic!("what is kept for an address has one type"))
+}
+
+/// A point where other threads may run first. Where all executions are explored it makes no difference.
+#[track_caller]
+pub(crate) fn step() {
+    if stand_in::in_check() && rules().draws {
+        stand_in::step();
+    }
 }
 
 /// Says that the running thread wants others to run first.

@@ -98,20 +98,33 @@ impl AbortHandle {
 }
 
 /// A future whose panics, and those of its destructor, fail the test.
-struct Failing<F>(Option<Pin<Box<F>>>);
+struct Failing<F> {
+    future: Option<Pin<Box<F>>>,
+    started: bool,
+}
+
+impl<F> Failing<F> {
+    fn new(future: F) -> Failing<F> {
+        Failing { future: Some(Box::pin(future)), started: false }
+    }
+}
 
 impl<F: Future> Future for Failing<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let future = self.0.as_mut().expect("the future is there until it is dropped");
+        if !std::mem::replace(&mut self.started, true) {
+            // Others may get ahead of a task from the start.
+            context::step();
+        }
+        let future = self.future.as_mut().expect("the future is there until it is dropped");
         failing(|| future.as_mut().poll(context))
     }
 }
 
 impl<F> Drop for Failing<F> {
     fn drop(&mut self) {
-        let future = self.0.take();
+        let future = self.future.take();
         failing(|| drop(future));
     }
 }
@@ -128,7 +141,7 @@ where
     F::Output: Send + 'static,
 {
     assert!(stand_in::in_check(), "tasks of Shuttle run inside a check only");
-    JoinHandle::new(checked::spawn(Failing(Some(Box::pin(future)))))
+    JoinHandle::new(checked::spawn(Failing::new(future)))
 }
 
 /// Starts a task whose future cannot be sent to another thread.
@@ -142,7 +155,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    JoinHandle::new(checked::spawn_local(Failing(Some(Box::pin(future)))))
+    JoinHandle::new(checked::spawn_local(Failing::new(future)))
 }
 
 /// Runs a future on the calling thread until it is ready.

@@ -31,7 +31,7 @@ pub mod rngs {
         #[track_caller]
         fn next_u64(&mut self) -> u64 {
             assert!(stand_in::in_check(), "random numbers of Shuttle are for code inside a check");
-            if stand_in::samples() {
+            if context::rules().draws {
                 // A schedule keeps numbers of 32 bits.
                 let half = || unpick::choose(1 << 32) as u64;
                 return half() << 32 | half();

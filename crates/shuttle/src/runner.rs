@@ -16,7 +16,7 @@ use unpick_core::plan::Single;
 
 use crate::config::{Config, FailurePersistence, MaxSteps};
 use crate::context::{self, Rules};
-use crate::scheduler::{Native, Scheduler, Task};
+use crate::scheduler::{DfsScheduler, Native, Scheduler, Task};
 use crate::strategy::{Answer, Asking, Oracle, Question};
 
 /// The least that a stack has: reports and destructors need more than Shuttle's default.
@@ -74,9 +74,9 @@ fn check(config: &Config) -> Check {
     }
 }
 
-fn program<F: Fn()>(f: F, randomness: bool) -> impl Fn() {
+fn program<F: Fn()>(f: F, rules: Rules) -> impl Fn() {
     move || {
-        context::begin(Rules { randomness });
+        context::begin(rules);
         f();
     }
 }
@@ -93,14 +93,32 @@ where
             }
             let check = check(config).strategy(&name).seed(seed);
             let check = executions.into_iter().fold(check, |check, most| check.max_executions(most as u64));
-            let verdict = conclude(config, check.run(program(f, randomness)));
+            let (draws, f) = (name != "optimal", Arc::new(f));
+            let theirs = Arc::clone(&f);
+            let verdict = check.run(program(move || theirs(), Rules { draws, randomness }));
+            if !draws && matches!(verdict, Err(Error::Diverged { .. } | Error::Token { .. })) {
+                // Threads share something that is not of this crate, such as the futures of another. Then only
+                // orders of steps tell executions apart.
+                return run_asking(config, DfsScheduler::new(executions, randomness), move || f());
+            }
+            let verdict = conclude(config, verdict);
             let stats = verdict.stats();
             // What a search gives up on the way is no execution; what a sampler does is one that it has drawn.
-            let blocked = if name == "optimal" { 0 } else { stats.blocked };
+            let blocked = if draws { stats.blocked } else { 0 };
             (stats.executions + blocked) as usize
         }
         Native::Replay { token } => {
-            let verdict = stand_in::replaying(check(config), &token).run(program(f, true));
+            let f = Arc::new(f);
+            let replay = |draws| {
+                let f = Arc::clone(&f);
+                stand_in::replaying(check(config), &token)
+                    .run(program(move || f(), Rules { draws, randomness: true }))
+            };
+            // The schedule does not say who found it: one that draws random numbers, or one that does not.
+            let verdict = match replay(true) {
+                Err(error) if !stand_in::is_mended(&error) => replay(false).or(Err(error)),
+                verdict => verdict,
+            };
             if !matches!(&verdict, Err(error) if stand_in::is_mended(error)) {
                 conclude(config, verdict);
             }
@@ -131,7 +149,11 @@ where
             stand_in::execution("sc", Box::new(Asking::new(Arc::clone(&oracle))), most)
                 .expect("there is a model of sequential consistency")
         };
-        stand_in::run_plan(&check, Box::new(Single::new(begin)), program(f, true))
+        stand_in::run_plan(
+            &check,
+            Box::new(Single::new(begin)),
+            program(f, Rules { draws: true, randomness: true }),
+        )
     });
     let mut panicked: Option<Box<dyn Any + Send>> = None;
     while let Ok(question) = questions.recv() {
@@ -233,7 +255,9 @@ fn message(config: &Config, finding: &Finding) -> String {
 }
 
 fn print(token: &str) -> String {
-    format!("failing schedule:\n\"\n{token}\n\"\npass that string to `shuttle::replay` to replay the failure\n")
+    format!(
+        "failing schedule:\n\"\n{token}\n\"\npass that string to `shuttle::replay` to replay the failure\n"
+    )
 }
 
 /// The schedule itself, also where a finding only has the file that holds it.

@@ -11,7 +11,7 @@ use unpick::stand_in;
 use unpick::thread as checked;
 
 use crate::context;
-use crate::current::{TaskId, me};
+use crate::current::{TaskId, TaskName, me, set_name_for_task};
 
 pub use unpick::thread::{AccessError, LocalKey, Result, panicking};
 
@@ -68,6 +68,12 @@ pub(crate) fn failing<T>(f: impl FnOnce() -> T) -> T {
         Err(payload) if stand_in::in_check() => stand_in::fail(&*payload),
         Err(payload) => std::panic::resume_unwind(payload),
     }
+}
+
+/// The body of a thread, which others may get ahead of from the start.
+fn run<T>(f: impl FnOnce() -> T) -> T {
+    context::step();
+    failing(f)
 }
 
 /// A thread was spawned.
@@ -159,9 +165,13 @@ impl Builder {
         T: Send + 'static,
     {
         assert!(stand_in::in_check(), "threads of Shuttle run inside a check only");
+        let label = self.name.as_deref().map(TaskName::from);
         let builder = self.name.into_iter().fold(checked::Builder::new(), checked::Builder::name);
-        let handle = builder.spawn(move || failing(f))?;
+        let handle = builder.spawn(move || run(f))?;
         let thread = begin(handle.thread());
+        if let Some(label) = label {
+            set_name_for_task(thread.id.0, label);
+        }
         Ok(JoinHandle { handle, thread })
     }
 }
@@ -177,7 +187,7 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let handle = self.0.spawn(move || failing(f));
+        let handle = self.0.spawn(move || run(f));
         let thread = begin(handle.thread());
         ScopedJoinHandle { handle, thread }
     }
@@ -239,14 +249,16 @@ where
 /// # Panics
 ///
 /// Outside a check.
+#[track_caller]
 pub fn yield_now() {
     context::request_yield();
-    checked::yield_now();
+    context::step();
 }
 
 /// Lets other threads run. Time does not pass.
 #[track_caller]
 pub fn sleep(duration: Duration) {
+    context::step();
     checked::sleep(duration);
 }
 

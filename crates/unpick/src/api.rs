@@ -407,11 +407,7 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
     }
 }
 
-pub(crate) fn explore(
-    config: &Config,
-    program: &Program,
-    plan: Box<dyn Plan>,
-) -> Result<Verdict, Error> {
+pub(crate) fn explore(config: &Config, program: &Program, plan: Box<dyn Plan>) -> Result<Verdict, Error> {
     let mut meter = Meter { shown: config.progress, model: config.model.clone(), drawn: false };
     let collection = Collection::default();
     let mut task = task(config, program, plan);

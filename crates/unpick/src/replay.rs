@@ -41,9 +41,7 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
             }
             Ok(Verdict::Violated(Box::new(Violated::new(finding, summary, saved))))
         }
-        None => Err(Error::Token {
-            problem: MENDED.to_string(),
-        }),
+        None => Err(Error::Token { problem: MENDED.to_string() }),
     }
 }
 

@@ -11,6 +11,7 @@ use unpick_core::trace::Finding;
 use unpick_runtime::{Program, ops, panics};
 
 use crate::api::{self, Check};
+use crate::here;
 use crate::replay::MENDED;
 
 /// A check that is over when an execution is longer than the limit on events.
@@ -83,6 +84,12 @@ pub fn fail(payload: &(dyn Any + Send)) -> ! {
     unreachable!("the execution is over")
 }
 
+/// A point where other threads may run first, for strategies that decide at each step.
+#[track_caller]
+pub fn step() {
+    ops::guess(1, here!());
+}
+
 /// Says that a thread need not end.
 pub fn detach(number: u32) {
     if ops::in_check() {
@@ -103,9 +110,4 @@ pub fn count_events_anew() {
 /// How many events of each thread happen before the next one of a thread.
 pub fn clock(number: u32) -> Vec<u32> {
     ops::view(ops::named(number))
-}
-
-/// Whether executions are drawn at random.
-pub fn samples() -> bool {
-    ops::samples()
 }

@@ -43,7 +43,8 @@ impl Tool {
         let module = item.trim_end_matches("::*");
         let mut is_module = module.is_empty();
         for line in self.items.lines().filter(|line| !line.starts_with('#')) {
-            let (known, reason) = line.split_once(" ! ").map_or((line, None), |(known, why)| (known, Some(why)));
+            let (known, reason) =
+                line.split_once(" ! ").map_or((line, None), |(known, why)| (known, Some(why)));
             if within(item, known) {
                 return reason.map_or(Coverage::Covered, Coverage::Missing);
             }
@@ -53,7 +54,9 @@ impl Tool {
             (true, _) => Coverage::Covered,
             // Methods are told by their names: those that are not listed are everybody's.
             (false, true) => Coverage::Covered,
-            (false, false) if self.title.starts_with("loom") => Coverage::Missing("loom 0.7 has no such item"),
+            (false, false) if self.title.starts_with("loom") => {
+                Coverage::Missing("loom 0.7 has no such item")
+            }
             (false, false) => Coverage::Missing("Shuttle 0.9 has no such item"),
         }
     }
@@ -86,7 +89,9 @@ mod tests {
         for item in ["sync::Arcs", "sync::Sync::Arc", "future::spawned"] {
             assert!(matches!(shuttle.coverage(item), Coverage::Missing(_)), "{item}");
         }
-        assert!(matches!(shuttle.coverage(".raw_load"), Coverage::Missing(reason) if reason.contains("step")));
+        assert!(
+            matches!(shuttle.coverage(".raw_load"), Coverage::Missing(reason) if reason.contains("step"))
+        );
         assert_eq!(shuttle.methods().collect::<Vec<_>>(), ["raw_load"]);
     }
 }

@@ -111,13 +111,6 @@ pub fn view(thread: ThreadId) -> Vec<u32> {
     unsafe { (*session).execution.view(thread).to_vec() }
 }
 
-/// Whether executions are drawn at random.
-pub fn samples() -> bool {
-    let (session, _) = context();
-    // SAFETY: as in `take`.
-    unsafe { (*session).execution.samples() }
-}
-
 /// What a thread is called in the exploration, also where a schedule of it is followed.
 pub fn name_of(thread: ThreadId) -> u32 {
     let (session, _) = context();

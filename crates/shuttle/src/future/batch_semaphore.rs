@@ -423,4 +423,3 @@ impl fmt::Debug for Acquire<'_> {
         f.debug_struct("Acquire").field("permits", &self.wanted).finish_non_exhaustive()
     }
 }
-

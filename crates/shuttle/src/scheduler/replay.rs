@@ -91,7 +91,9 @@ impl Scheduler for ReplayScheduler {
 
     fn next_task(&mut self, runnable: &[&Task], _: Option<TaskId>, _: bool) -> Option<TaskId> {
         let What::Steps(steps) = &self.what else {
-            panic!("a schedule of unpick's can only be replayed by a `Runner` that has this scheduler directly");
+            panic!(
+                "a schedule of unpick's can only be replayed by a `Runner` that has this scheduler directly"
+            );
         };
         let Some(step) = steps.get(self.steps) else {
             assert!(self.allow_incomplete, "schedule ended early");
@@ -101,7 +103,10 @@ impl Scheduler for ReplayScheduler {
         match step {
             ScheduleStep::Task(next) if runnable.iter().any(|task| task.id() == *next) => Some(*next),
             ScheduleStep::Task(next) => {
-                assert!(self.allow_incomplete, "scheduled task is not runnable: {next:?} is not among {runnable:?}");
+                assert!(
+                    self.allow_incomplete,
+                    "scheduled task is not runnable: {next:?} is not among {runnable:?}"
+                );
                 None
             }
             ScheduleStep::Random => panic!("expected context switch but next schedule step is random choice"),

@@ -29,7 +29,10 @@ impl<S: Scheduler> UncontrolledNondeterminismCheckScheduler<S> {
     fn expected(&mut self) -> Option<Decision> {
         let at = self.at.as_mut()?;
         let Some(decision) = self.first.get(*at) else {
-            panic!("possible nondeterminism: the execution had {} steps, and goes on after them", self.first.len());
+            panic!(
+                "possible nondeterminism: the execution had {} steps, and goes on after them",
+                self.first.len()
+            );
         };
         *at += 1;
         Some(decision.clone())
@@ -72,7 +75,9 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
                 chosen
             }
             Some(Decision::Random(_)) => {
-                panic!("possible nondeterminism: a random number was asked for, and now there is a step instead")
+                panic!(
+                    "possible nondeterminism: a random number was asked for, and now there is a step instead"
+                )
             }
         }
     }
@@ -86,7 +91,9 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
             }
             Some(Decision::Random(number)) => number,
             Some(Decision::Task { .. }) => {
-                panic!("possible nondeterminism: there was a step, and now a random number is asked for instead")
+                panic!(
+                    "possible nondeterminism: there was a step, and now a random number is asked for instead"
+                )
             }
         }
     }

@@ -15,7 +15,11 @@ use shuttle::{Config, FailurePersistence, MaxSteps, Runner, thread};
 /// What a test that must fail says.
 pub(crate) fn failure(f: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(f)).expect_err("the test must fail");
-    payload.downcast_ref::<String>().cloned().or_else(|| payload.downcast_ref::<&str>().map(|s| s.to_string())).unwrap()
+    payload
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| payload.downcast_ref::<&str>().map(|s| s.to_string()))
+        .unwrap()
 }
 
 fn lost_update() {
@@ -257,7 +261,8 @@ fn random_numbers_are_replayed() {
     assert!(failure(|| shuttle::replay(unlucky, &token)).contains("unlucky"));
     let message = failure(|| shuttle::check_dfs(|| assert_ne!(thread_rng().r#gen::<u64>(), 1), None));
     assert!(message.contains("allow_random_data"), "{message}");
-    Runner::new(DfsScheduler::new(None, true), Config::new()).run(|| assert_ne!(thread_rng().r#gen::<u64>(), 1));
+    Runner::new(DfsScheduler::new(None, true), Config::new())
+        .run(|| assert_ne!(thread_rng().r#gen::<u64>(), 1));
 }
 
 shuttle::lazy_static! {
@@ -281,4 +286,42 @@ fn statics_and_thread_locals_are_those_of_the_execution() {
         },
         20,
     );
+}
+
+/// Others may get ahead of a thread before it does anything that unpick sees.
+#[test]
+fn threads_start_in_any_order() {
+    let seen = Arc::new(OutsideMutex::new(HashSet::new()));
+    let orders = Arc::clone(&seen);
+    shuttle::check_random(
+        move || {
+            let order = Arc::new(OutsideMutex::new(Vec::new()));
+            let threads = [1, 2, 3].map(|number| {
+                let order = Arc::clone(&order);
+                thread::spawn(move || order.lock().unwrap().push(number))
+            });
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            orders.lock().unwrap().insert(order.lock().unwrap().clone());
+        },
+        500,
+    );
+    assert_eq!(seen.lock().unwrap().len(), 6);
+}
+
+/// Statics of one test have nothing to do with those of another that runs at the same time.
+#[test]
+fn statics_of_tests_at_the_same_time_are_apart() {
+    let tests = [0; 4].map(|_| {
+        std::thread::spawn(|| {
+            shuttle::check_random(
+                || {
+                    let threads = [0; 2].map(|_| thread::spawn(|| MADE.fetch_add(1, Ordering::SeqCst)));
+                    let sum: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+                    assert_eq!(sum, 3);
+                },
+                200,
+            );
+        })
+    });
+    tests.into_iter().for_each(|test| test.join().unwrap());
 }

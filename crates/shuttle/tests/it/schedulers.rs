@@ -176,9 +176,12 @@ fn labels_go_to_children() {
     shuttle::check_random(
         || {
             set_label_for_task(me(), 7u8);
-            set_label_for_task(me(), ChildLabelFn(Arc::new(|_, labels| {
-                labels.insert(TaskName::from("child"));
-            })));
+            set_label_for_task(
+                me(),
+                ChildLabelFn(Arc::new(|_, labels| {
+                    labels.insert(TaskName::from("child"));
+                })),
+            );
             let child = thread::spawn(|| {
                 assert_eq!(current::get_label_for_task::<u8>(me()), Some(7));
                 assert_eq!(format!("{:?}", me()), "child(1)");

@@ -164,3 +164,22 @@ fn an_upgrade_overtakes_those_who_wait() {
         );
     }
 }
+
+/// What a task does whose handle was dropped is over when the rest is.
+#[test]
+fn an_endless_task_ends_with_the_test() {
+    shuttle::check_random(
+        || {
+            let number = Arc::new(AtomicUsize::new(0));
+            let theirs = Arc::clone(&number);
+            drop(spawn(async move {
+                loop {
+                    theirs.fetch_add(1, SeqCst);
+                    yield_now().await;
+                }
+            }));
+            number.load(SeqCst);
+        },
+        50,
+    );
+}

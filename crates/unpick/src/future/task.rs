@@ -346,7 +346,10 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    assert!(ops::in_check(), "`spawn_local` is for code inside a check; `block_on` runs such a future anywhere");
+    assert!(
+        ops::in_check(),
+        "`spawn_local` is for code inside a check; `block_on` runs such a future anywhere"
+    );
     JoinHandle(Inner::Checked(begin(future, here!())))
 }
 

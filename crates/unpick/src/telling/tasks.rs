@@ -22,9 +22,10 @@ impl Told<'_> {
         // What the executor itself does has the place of the call that started it.
         let own = poll.filter(|event| event.site != waiter.point.site);
         let place = own.filter_map(|event| site::place(event.site)).next();
-        let is_task = self.graph.spawn_of(waiter.point.thread).is_some_and(|spawn| {
-            self.graph.event(spawn).site == waiter.point.site
-        });
+        let is_task = self
+            .graph
+            .spawn_of(waiter.point.thread)
+            .is_some_and(|spawn| self.graph.event(spawn).site == waiter.point.site);
         let what = if is_task { "the task" } else { "the future" };
         Some(match place {
             Some(place) => format!("{what} was last polled at {}:{}", place.file, place.line),

@@ -72,8 +72,12 @@ fn a_lost_wake_up_is_found_and_the_mended_twin_holds() {
     let told = finding.message.join("\n");
     assert!(told.contains("T1 waits") && told.contains("nobody is left to wake it"), "{told}");
     // The line of the last call in the poll that lost the wake-up.
-    let line = include_str!("tasks.rs").lines().position(|line| line.contains("the last thing before")).unwrap();
-    assert!(told.contains(&format!("the task was last polled at crates/unpick/tests/it/tasks.rs:{}", line + 1)), "{told}");
+    let line =
+        include_str!("tasks.rs").lines().position(|line| line.contains("the last thing before")).unwrap();
+    assert!(
+        told.contains(&format!("the task was last polled at crates/unpick/tests/it/tasks.rs:{}", line + 1)),
+        "{told}"
+    );
     let (executions, _) = holds(waits_for_an_event(false));
     assert!(executions > 2, "{executions}");
 }
