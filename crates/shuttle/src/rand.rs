@@ -17,6 +17,9 @@ pub mod rngs {
     #[derive(Clone, Debug, Default)]
     pub struct ThreadRng(());
 
+    /// A schedule keeps numbers of less than 32 bits: one of 64 is made of four digits.
+    pub(crate) const DIGIT: usize = 1 << 16;
+
     impl ThreadRng {
         pub(super) fn new() -> ThreadRng {
             ThreadRng(())
@@ -32,9 +35,7 @@ pub mod rngs {
         fn next_u64(&mut self) -> u64 {
             assert!(stand_in::in_check(), "random numbers of Shuttle are for code inside a check");
             if context::rules().draws {
-                // A schedule keeps numbers of 32 bits.
-                let half = || unpick::choose(1 << 32) as u64;
-                return half() << 32 | half();
+                return (0..4).fold(0, |number, _| number << 16 | unpick::choose(DIGIT) as u64);
             }
             assert!(
                 context::rules().randomness,

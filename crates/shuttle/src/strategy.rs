@@ -15,7 +15,11 @@ use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
 
 use crate::context;
 use crate::current::TaskId;
+use crate::rand::rngs;
 use crate::scheduler::Task;
+
+/// How many there are of the digits that random numbers are made of.
+const DIGIT: u64 = rngs::DIGIT as u64;
 
 /// What a scheduler is asked.
 pub(crate) enum Question {
@@ -54,23 +58,38 @@ pub(crate) struct Asking {
     current: Option<TaskId>,
     /// Decisions in this run.
     steps: usize,
-    /// The second half of a random number, for each thread that has taken the first.
-    halves: BTreeMap<u32, u64>,
+    /// What is left of a random number, for each thread that has taken a part of it: how many digits, and
+    /// the number, the next digit first.
+    digits: BTreeMap<u32, (u32, u64)>,
 }
 
 impl Asking {
     pub(crate) fn new(oracle: Arc<Mutex<Oracle>>) -> Asking {
-        Asking { oracle, current: None, steps: 0, halves: BTreeMap::new() }
+        Asking { oracle, current: None, steps: 0, digits: BTreeMap::new() }
     }
 
     fn begin(&mut self) {
         self.current = None;
         self.steps = 0;
-        self.halves.clear();
+        self.digits.clear();
     }
 
     fn with_oracle<R>(&self, f: impl FnOnce(&mut Oracle) -> R) -> R {
         f(&mut self.oracle.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The next digit of a random number, of which the scheduler is asked for a whole.
+    fn digit(&mut self, thread: ThreadId) -> u64 {
+        let (left, number) = self.digits.remove(&thread.0).unwrap_or_else(|| {
+            match self.with_oracle(|oracle| oracle.ask(Question::Number)) {
+                Some(Answer::Number(number)) => (4, number),
+                _ => (4, 0),
+            }
+        });
+        if left > 1 {
+            self.digits.insert(thread.0, (left - 1, number << 16));
+        }
+        number >> 48
     }
 
     fn decide(&mut self, tasks: Vec<Task>) -> Option<TaskId> {
@@ -137,20 +156,11 @@ impl Strategy for Asking {
     }
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
-        let value = self.halves.remove(&thread.0).unwrap_or_else(|| {
-            let number = match self.with_oracle(|oracle| oracle.ask(Question::Number)) {
-                Some(Answer::Number(number)) => number,
-                _ => 0,
-            };
-            // Only random numbers of the test's have two halves; other choices are small.
-            if op.operand == 1 << 32 {
-                self.halves.insert(thread.0, number & u64::from(u32::MAX));
-                number >> 32
-            } else {
-                number
-            }
-        });
-        let value = value % op.operand.max(1);
+        let value = match op.operand {
+            DIGIT => self.digit(thread),
+            // Which thread is woken, and the like: another one each time.
+            bound => self.steps as u64 % bound.max(1),
+        };
         scene.graph.add_with_value(thread, op, value)
     }
 

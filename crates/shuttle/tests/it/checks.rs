@@ -325,3 +325,29 @@ fn statics_of_tests_at_the_same_time_are_apart() {
     });
     tests.into_iter().for_each(|test| test.join().unwrap());
 }
+
+/// Waits in a loop for threads that count.
+fn waits_in_a_loop(wait: fn()) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let count = Arc::new(AtomicUsize::new(0));
+        for _ in 0..3 {
+            let count = Arc::clone(&count);
+            thread::spawn(move || count.fetch_add(1, Ordering::SeqCst));
+        }
+        while count.load(Ordering::SeqCst) < 3 {
+            wait();
+        }
+    }
+}
+
+#[test]
+fn loops_that_wait_come_to_their_end() {
+    for wait in [thread::yield_now as fn(), || (), shuttle::hint::spin_loop] {
+        shuttle::check_random(waits_in_a_loop(wait), 100);
+        shuttle::check_urw(waits_in_a_loop(wait), 100);
+        shuttle::check_dfs(waits_in_a_loop(wait), None);
+        for depth in [1, 2, 3] {
+            shuttle::check_pct(waits_in_a_loop(wait), 100, depth);
+        }
+    }
+}

@@ -140,7 +140,8 @@ fn nondeterminism_that_nobody_controls_is_found() {
 fn a_list_of_tasks_is_followed() {
     let order = Arc::new(OutsideMutex::new(Vec::new()));
     let seen = Arc::clone(&order);
-    let mut scheduler = ReplayScheduler::new_from_schedule(Schedule::new_from_task_ids(0, [2usize, 1, 2, 1]));
+    let mut scheduler =
+        ReplayScheduler::new_from_schedule(Schedule::new_from_task_ids(0, [2usize, 1, 2, 1, 2, 1]));
     scheduler.set_allow_incomplete();
     Runner::new(scheduler, Config::new()).run(move || {
         let number = Arc::new(AtomicUsize::new(0));
