@@ -351,3 +351,20 @@ fn loops_that_wait_come_to_their_end() {
         }
     }
 }
+
+#[test]
+fn a_low_limit_on_steps_ends_loops_that_wait() {
+    for wait in [thread::yield_now as fn(), || ()] {
+        for steps in [5, 20, 50] {
+            let mut config = Config::new();
+            config.max_steps = MaxSteps::FailAfter(steps);
+            let scheduler = shuttle::scheduler::PctScheduler::new_from_seed(1, 1, 100);
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                Runner::new(scheduler, config).run(waits_in_a_loop(wait));
+            }));
+            let message =
+                ended.err().map(|payload| payload.downcast_ref::<String>().cloned().unwrap_or_default());
+            assert!(message.is_none_or(|message| message.contains("exceeded max_steps bound")));
+        }
+    }
+}
