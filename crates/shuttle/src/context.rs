@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -43,18 +44,19 @@ struct Context {
 }
 
 thread_local! {
-    static CONTEXT: RefCell<Context> = RefCell::default();
+    /// Never dropped, as above.
+    static CONTEXT: RefCell<ManuallyDrop<Context>> = RefCell::default();
 }
 
 fn with<R>(f: impl FnOnce(&mut Context) -> R) -> R {
     CONTEXT.with(|context| f(&mut context.borrow_mut()))
 }
 
-/// An execution begins.
+/// An execution begins. What was kept for the one before is left alone: its destructors are of an execution that
+/// is over.
 pub(crate) fn begin(rules: Rules) {
-    let old =
-        with(|context| std::mem::replace(context, Context { rules: Some(rules), ..Context::default() }));
-    drop(old);
+    let new = ManuallyDrop::new(Context { rules: Some(rules), ..Context::default() });
+    CONTEXT.with(|context| *context.borrow_mut() = new);
 }
 
 /// The rules of the check.
@@ -87,7 +89,7 @@ pub(crate) fn inherit(parent: TaskId, child: TaskId) {
 
 /// The name of a task, wherever that is asked for.
 pub(crate) fn name(task: TaskId) -> Option<TaskName> {
-    let name = |context: &RefCell<Context>| {
+    let name = |context: &RefCell<ManuallyDrop<Context>>| {
         let context = context.try_borrow().ok()?;
         context.labels.get(&task.into())?.get::<TaskName>().cloned()
     };

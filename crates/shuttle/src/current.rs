@@ -79,6 +79,7 @@ impl Debug for TaskName {
 
 /// The label that changes the labels of children as they are spawned.
 #[derive(Clone)]
+#[allow(clippy::type_complexity, reason = "it is Shuttle's")]
 pub struct ChildLabelFn(pub Arc<dyn Fn(TaskId, &mut Labels) + 'static>);
 
 impl Debug for ChildLabelFn {

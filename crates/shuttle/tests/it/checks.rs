@@ -60,7 +60,7 @@ fn a_schedule_brings_the_failure_back() {
     let again = failure(|| shuttle::replay(lost_update, &token));
     assert!(again.contains("an update was lost") && schedule(&again) == token, "{again}");
     // A mended test passes, as with Shuttle.
-    shuttle::replay(|| lost_update_mended(), &token_of_mended());
+    shuttle::replay(lost_update_mended, &token_of_mended());
 }
 
 fn lost_update_mended() {
