@@ -40,7 +40,7 @@ impl Tool {
     /// Whether the stand-in has an item. A path into an item is as good as the item, and one to a module as
     /// what is in it.
     pub(super) fn coverage(&self, item: &str) -> Coverage {
-        let module = item.trim_end_matches("::*");
+        let module = item.strip_suffix('*').map_or(item, |module| module.trim_end_matches("::"));
         let mut is_module = module.is_empty();
         for line in self.items.lines().filter(|line| !line.starts_with('#')) {
             let (known, reason) =
