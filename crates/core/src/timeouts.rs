@@ -9,6 +9,7 @@ pub enum Timeouts {
     Any,
     /// Never: such a wait is one without a limit.
     Never,
-    /// Only when nothing else can run, the earliest first; sleeping threads wait for that too.
+    /// Only when nothing else can run, the earliest first; sleeping threads wait for that too. Whatever took
+    /// place before happens before it.
     Last,
 }

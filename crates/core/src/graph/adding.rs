@@ -82,18 +82,22 @@ impl Graph {
                 }
                 self.threads[child].spawn = Some(id);
             }
-            Kind::Choice if rmw == Rmw::GiveUp && self.keeps_porf => self.come_last(slot),
+            Kind::Choice if rmw == Rmw::GiveUp => self.come_last(slot),
             Kind::Finish | Kind::Choice => {}
         }
         id
     }
 
-    /// Lets an event depend on all that are there.
+    /// Lets an event come after all that are there, and know of them.
     #[cold]
     fn come_last(&mut self, slot: u32) {
         for thread in 0..self.threads.len() {
             if let Some(last) = self.threads[thread].events.last() {
-                self.clocks.join((last.clock, Part::Porf), (slot, Part::Porf));
+                let source = last.clock;
+                self.clocks.join((source, Part::Hb), (slot, Part::Hb));
+                if self.keeps_porf {
+                    self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+                }
             }
         }
     }
