@@ -154,6 +154,16 @@ impl Clocks {
         self.data.resize(slots * PARTS * self.steps, [0; LANES]);
     }
 
+    /// Makes this pool a copy of another.
+    pub fn copy_from(&mut self, other: &Clocks) {
+        (self.steps, self.top) = (other.steps, other.top);
+        let used = self.top * PARTS * self.steps;
+        if self.data.len() < used {
+            self.data.resize(other.data.len(), [0; LANES]);
+        }
+        self.data[..used].copy_from_slice(&other.data[..used]);
+    }
+
     /// Copies a clock from one slot to another.
     #[inline(always)]
     pub fn copy(&mut self, from: (u32, Part), to: (u32, Part)) {

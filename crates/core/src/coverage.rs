@@ -52,13 +52,15 @@ impl Coverage {
     pub fn add(&mut self, graph: &Graph, read: EventId) {
         let event = graph.event(read);
         let source = site_of(graph, event.rf);
-        let key = mix(source.0.wrapping_mul(ODD).wrapping_add(event.site.0));
+        // Mixed well enough for a table; what is added up is mixed in full.
+        let key = source.0.wrapping_mul(ODD).wrapping_add(event.site.0).wrapping_mul(ODD);
+        let key = key ^ (key >> 32);
         let last = self.pairs.entry(key);
         let before = std::mem::replace(last, self.begun + 1);
         if before == self.begun + 1 {
             return;
         }
-        self.combination = self.combination.wrapping_add(key);
+        self.combination = self.combination.wrapping_add(mix(key));
         if before == 0 {
             self.last_new = self.executions + 1;
             self.known.push((source, event.site));

@@ -522,26 +522,26 @@ impl Execution {
         if op.kind == Kind::Write && op.rmw == Rmw::Lock {
             self.check_unlock(thread, op)?;
         }
-        self.perform_within(thread, op)
+        self.perform_within(op.kind, thread, op)
     }
 
-    /// Adds the event of an op, if the limit allows one more.
+    /// Adds the event of an op of this kind, if the limit allows one more.
     #[inline(always)]
-    fn perform_within(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+    fn perform_within(&mut self, kind: Kind, thread: ThreadId, op: &Op) -> Option<Value> {
         if self.graph.total() - self.uncounted >= self.max_events {
             let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
             self.stop = Some(Outcome::Cut(point));
             return None;
         }
-        let value = self.perform(thread, op);
+        let value = self.perform(kind, thread, op);
         self.stats.fresh += 1;
         self.runs[thread.index()].pc += 1;
         Some(value)
     }
 
     #[inline(always)]
-    fn perform(&mut self, thread: ThreadId, op: &Op) -> Value {
-        match op.kind {
+    fn perform(&mut self, kind: Kind, thread: ThreadId, op: &Op) -> Value {
+        match kind {
             Kind::Read => {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 let read = self.strategy.read(scene, thread, op);

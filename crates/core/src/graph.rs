@@ -14,7 +14,7 @@
 //! for nothing. A successful read-modify-write is one event that reads and writes.
 //!
 //! A graph is grown at its end ([`Graph::add`]), cut back to an earlier length
-//! ([`Graph::cut`]), copied in part ([`Graph::restrict_into`]), or lets go of its older events
+//! ([`Graph::cut`]), copied ([`Graph::copy_from`]), copied in part ([`Graph::restrict_into`]), or lets go of its older events
 //! ([`Graph::compact`]). It knows no strategy.
 
 mod adding;
@@ -62,23 +62,6 @@ pub struct Location {
     reads: Vec<EventId>,
     /// 1 when what is before the first write has been let go.
     bottom: usize,
-}
-
-/// What the next event of a thread takes over from the one before it.
-#[derive(Clone, Copy)]
-struct Link {
-    clock: u32,
-    /// The write that it saw.
-    source: Option<EventId>,
-    acquires: bool,
-}
-
-impl Link {
-    #[inline(always)]
-    fn new(event: &Event) -> Link {
-        let sees = event.is_read() && !event.rf.is_init();
-        Link { clock: event.clock, source: sees.then_some(event.rf), acquires: event.has(Event::ACQUIRES) }
-    }
 }
 
 /// Room that the buffers of a location get at once.
@@ -479,7 +462,7 @@ impl Graph {
         let addr = event.addr;
         if event.is_update() {
             self.remove_write(addr, read);
-            self.inherit_clocks_again(read, event.clock);
+            self.inherit_clocks(read.thread, read.index, event.clock);
         }
         event.rf = write;
         event.flags &= !(Event::UPDATE | Event::SPURIOUS);
@@ -509,6 +492,6 @@ impl Graph {
     pub fn renew_clock(&mut self, id: EventId) {
         let slot = self.clocks.push();
         self.event_mut(id).clock = slot;
-        self.inherit_clocks_again(id, slot);
+        self.inherit_clocks(id.thread, id.index, slot);
     }
 }

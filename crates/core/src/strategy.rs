@@ -142,10 +142,30 @@ pub struct PreemptionBound {
 pub struct Estimate {
     /// The part that is done, from 0 to 1.
     pub progress: f64,
-    /// Executions of the whole search, by weighted backtrack.
+    /// Executions of the whole search: by random descents if such were made, else by weighted backtrack.
     pub total: f64,
-    /// Executions of the whole search, by the recursive method.
+    /// Executions of the whole search: by random descents if such were made, else by the recursive method.
     pub recursive: f64,
+}
+
+/// How far a search has come that goes through a tree, child by child.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Leaves before the current one.
+    pub leaves: u64,
+    /// The nodes above the current leaf, from the root on.
+    pub nodes: Vec<PathNode>,
+}
+
+/// A node on the path of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathNode {
+    /// Its children.
+    pub children: u32,
+    /// Those of them that are finished; the path goes through the next one.
+    pub finished: u32,
+    /// Leaves before those of the child through which the path goes.
+    pub leaves: u64,
 }
 
 /// What a strategy has to look at: the graph and the model.
@@ -247,6 +267,11 @@ pub trait Strategy: Send {
     /// How large the search is, if that can be told; `leaves` executions have been visited so far. Asked
     /// between executions.
     fn estimate(&self, _leaves: u64) -> Option<Estimate> {
+        None
+    }
+
+    /// How far the search has come, if it goes through a tree.
+    fn path(&self) -> Option<Path> {
         None
     }
 

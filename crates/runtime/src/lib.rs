@@ -9,6 +9,7 @@ pub mod clocks;
 mod current;
 pub mod facts;
 mod fiber;
+pub mod interrupt;
 mod leaks;
 pub mod locals;
 mod memory;

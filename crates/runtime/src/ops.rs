@@ -183,13 +183,16 @@ pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize)
             }
         }
         let taken = match SAMPLED {
-            true => s.execution.sample(thread, op),
+            true => s.execution.sample_access(thread, op),
             false => s.execution.op(thread, op),
         };
         if let Some(value) = taken {
             if fresh {
                 s.pulse.at(op.site);
                 s.check_published(thread, op);
+                if s.pulse.is_stopped() {
+                    s.execution.repeat();
+                }
                 if s.execution.is_stopped() {
                     leave_for_good(session, thread);
                 }
@@ -208,11 +211,8 @@ fn other(op: &Op) -> Value {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     // As in `unwatched`.
-    if !s.is_plain() {
-        return other_slowly(op);
-    }
-    if s.execution.samples() {
-        return other_sampled(op);
+    if s.execution.samples() || !s.is_plain() {
+        return other_unrecorded(op);
     }
     match s.execution.repeat_op(thread, op) {
         Repeat::Done(value) => {
@@ -222,6 +222,14 @@ fn other(op: &Op) -> Value {
         Repeat::After(event) => repeat_after(event, op),
         Repeat::No => other_slowly(op),
     }
+}
+
+/// As [`other`], where nothing is repeated, or more is to be done.
+fn other_unrecorded(op: &Op) -> Value {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    let s = unsafe { &*session };
+    if s.execution.samples() && s.is_plain() { other_sampled(op) } else { other_slowly(op) }
 }
 
 /// As [`other`], for ops that do not just repeat what was recorded.
@@ -259,7 +267,6 @@ fn other_slowly(op: &Op) -> Value {
 }
 
 /// As [`other`], in an execution that is drawn at random.
-#[inline(never)]
 fn other_sampled(op: &Op) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());

@@ -31,9 +31,9 @@ use unpick_core::graph::Graph;
 use unpick_core::memory::Linear;
 use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Rmw, ThreadId};
-use unpick_core::strategy::{Estimate, LockWaiter, PreemptionBound, Ready, Scene, Strategy};
+use unpick_core::strategy::{Estimate, LockWaiter, Path, PathNode, PreemptionBound, Ready, Scene, Strategy};
 
-use crate::estimate::Tree;
+use crate::estimate::{self, Tree};
 use crate::preemptions::Preemptions;
 
 pub use probe::Probe;
@@ -72,9 +72,23 @@ pub struct Optimal {
     lens: Vec<u32>,
     changed: Vec<EventId>,
     limit: Option<Limit>,
-    /// Where the items of each node on the path begin: they are its children but the default.
-    nodes: Vec<u32>,
-    tree: Tree,
+    /// The nodes on the path.
+    nodes: Vec<Node>,
+    /// Executions before the current one.
+    leaves: u64,
+}
+
+/// A node on the path: something is open, and there are items.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// Where its items begin: they are its children but the default.
+    start: u32,
+    /// How many children there are.
+    children: u32,
+    /// Executions before the node.
+    before: u64,
+    /// Executions before the child that is being explored.
+    begun: u64,
 }
 
 /// A bound on preemptions.
@@ -158,7 +172,7 @@ impl Optimal {
             changed: Vec::new(),
             limit: None,
             nodes: Vec::new(),
-            tree: Tree::new(),
+            leaves: 0,
         }
     }
 
@@ -174,8 +188,8 @@ impl Optimal {
     fn branch(&mut self, start: usize) {
         let items = self.items.len() - start;
         if items > 0 {
-            self.nodes.push(start as u32);
-            self.tree.branch(0.0, items as u32 + 1);
+            let (start, children) = (start as u32, items as u32 + 1);
+            self.nodes.push(Node { start, children, before: self.leaves, begun: self.leaves });
         }
     }
 
@@ -184,11 +198,19 @@ impl Optimal {
     fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop()?;
         let last = self.items.len() as u32;
-        while self.nodes.last().is_some_and(|&start| start > last) {
+        while self.nodes.last().is_some_and(|node| node.start > last) {
             self.nodes.pop();
         }
-        self.tree.next(self.nodes.len() - 1);
+        if let Some(node) = self.nodes.last_mut() {
+            node.begun = self.leaves;
+        }
         Some(item)
+    }
+
+    /// The items of the nodes on the path that are left, node by node.
+    fn left(&self) -> impl Iterator<Item = (&Node, std::ops::Range<usize>)> {
+        let ends = self.nodes.iter().skip(1).map(|node| node.start as usize).chain([self.items.len()]);
+        self.nodes.iter().zip(ends).map(|(node, end)| (node, node.start as usize..end))
     }
 
     /// Offers a read every write but the newest as an alternative.
@@ -473,11 +495,24 @@ impl Strategy for Optimal {
     }
 
     fn estimate(&self, leaves: u64) -> Option<Estimate> {
-        Some(Estimate {
-            progress: self.tree.progress(),
-            total: self.tree.total(leaves),
-            recursive: self.tree.recursive(),
-        })
+        let path = self.left().map(|(node, items)| estimate::Node {
+            marked: node.children,
+            finished: node.children - 1 - items.len() as u32,
+            cost: 0.0,
+            below: (node.begun - node.before) as f64,
+        });
+        let tree = Tree::at(path.collect(), Some(1.0));
+        let recursive = if self.nodes.is_empty() { leaves as f64 } else { tree.recursive() };
+        Some(Estimate { progress: tree.progress(), total: tree.total(leaves), recursive })
+    }
+
+    fn path(&self) -> Option<Path> {
+        let nodes = self.left().map(|(node, items)| PathNode {
+            children: node.children,
+            finished: node.children - 1 - items.len() as u32,
+            leaves: node.begun,
+        });
+        Some(Path { leaves: self.leaves, nodes: nodes.collect() })
     }
 
     fn preemption_bound(&self) -> Option<PreemptionBound> {
@@ -486,16 +521,17 @@ impl Strategy for Optimal {
 
     fn next(&mut self, scene: Scene<'_>) -> bool {
         let Scene { graph, model } = scene;
+        self.leaves += 1;
         loop {
             let base = self.frames.last().map_or(0, |frame| frame.items);
             if self.items.len() == base {
                 if !self.leave(graph) {
+                    self.nodes.clear();
                     return false;
                 }
                 continue;
             }
             let Some(item) = self.pop() else { return false };
-            self.tree.leaf(0.0);
             if !self.apply(graph, item) {
                 continue;
             }
@@ -503,7 +539,6 @@ impl Strategy for Optimal {
                 continue;
             }
             if self.limit.as_mut().is_none_or(|limit| limit.allows(graph, model.linear())) {
-                self.tree.leaf(1.0);
                 return true;
             }
         }

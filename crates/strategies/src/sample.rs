@@ -129,7 +129,8 @@ impl<P: Policy> Sampler<P> {
     /// Makes room in an execution that is long, or whose consistency has become costly to tell.
     #[inline(always)]
     fn bound(&mut self, graph: &mut Graph, model: &dyn MemoryModel) {
-        if graph.is_full() || model.effort() > self.most_effort {
+        let asks = graph.len().is_multiple_of(16) && model.effort() > self.most_effort;
+        if asks || graph.is_full() {
             self.most_effort = model.effort() + EFFORT;
             self.policy.forget();
             graph.compact();
@@ -260,10 +261,10 @@ impl<P: Policy> Strategy for Sampler<P> {
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let Scene { graph, model } = scene;
         self.bound(graph, model);
-        let fixed = op.rmw.may_wait()
-            || (!P::CHOOSES && graph.writes(op.addr).is_empty())
-            || (!P::RUNS_AHEAD && model.interleaves());
-        let newest = fixed || (!P::CHOOSES && (self.draw.coin() || is_newest_only(graph, op)));
+        let newest = op.rmw.may_wait()
+            || (!P::CHOOSES && (graph.writes(op.addr).is_empty() || self.draw.coin()))
+            || (!P::RUNS_AHEAD && model.interleaves())
+            || (!P::CHOOSES && is_newest_only(graph, op));
         let read = if newest {
             graph.add_newest_read(thread, op)
         } else {

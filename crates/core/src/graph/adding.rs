@@ -1,6 +1,6 @@
 //! Adding events: where they go, and what they know.
 
-use super::{Graph, Link, Synchronisation, Thread};
+use super::{Graph, Synchronisation, Thread};
 use crate::clock::{Part, join};
 use crate::event::{Event, EventId};
 use crate::mutant::{self, Mutant};
@@ -11,27 +11,65 @@ impl Graph {
     /// write its place by [`Graph::insert_write`].
     #[inline(always)]
     pub fn add(&mut self, thread: ThreadId, op: &Op) -> EventId {
-        self.add_event(thread, op, op.operand, EventId::INIT, 0)
+        match op.kind {
+            Kind::Read => self.add_read(thread, op, op.operand, EventId::INIT, 0),
+            Kind::Write => self.add_write(thread, op),
+            _ => self.add_with_value(thread, op, op.operand),
+        }
     }
 
-    /// As [`Graph::add`], with another value: the result of a choice, or the thread that is spawned.
-    #[inline(always)]
-    pub fn add_with_value(&mut self, thread: ThreadId, op: &Op, value: Value) -> EventId {
-        self.add_event(thread, op, value, EventId::INIT, 0)
-    }
-
-    /// Adds an event; `update` is [`Event::UPDATE`] or 0. The event is made in its place: building it
-    /// elsewhere and copying it shows in profiles.
+    /// As [`Graph::add`], for ops that are no accesses, with another value: the result of a choice, or the
+    /// thread that is spawned.
     #[inline(never)]
-    fn add_event(&mut self, thread: ThreadId, op: &Op, value: Value, rf: EventId, update: u8) -> EventId {
+    pub fn add_with_value(&mut self, thread: ThreadId, op: &Op, value: Value) -> EventId {
+        let id = self.push(op.kind, thread, op, value, EventId::INIT, 0);
+        match op.kind {
+            Kind::Fence => self.add_fence(id),
+            Kind::Join => self.add_join(id, ThreadId(value as u32)),
+            Kind::Spawn => self.add_spawn(id, ThreadId(value as u32)),
+            Kind::Choice if op.rmw == Rmw::GiveUp => self.come_last(id),
+            Kind::Read | Kind::Write | Kind::Finish | Kind::Choice => {}
+        }
+        id
+    }
+
+    /// Adds a read; `update` is [`Event::UPDATE`] or 0.
+    #[inline(never)]
+    fn add_read(&mut self, thread: ThreadId, op: &Op, value: Value, rf: EventId, update: u8) -> EventId {
+        let id = self.push(Kind::Read, thread, op, value, rf, update);
+        self.locations[op.addr.index()].reads.push(id);
+        self.plain |= op.mode == Mode::Plain;
+        id
+    }
+
+    #[inline(never)]
+    fn add_write(&mut self, thread: ThreadId, op: &Op) -> EventId {
+        let id = self.push(Kind::Write, thread, op, op.operand, EventId::INIT, 0);
+        self.plain |= op.mode == Mode::Plain;
+        self.publish(id);
+        id
+    }
+
+    /// Puts an event at the end of a thread. It is made in its place, and there is a copy of this for each
+    /// kind of access: anything else shows in profiles.
+    #[inline(always)]
+    fn push(
+        &mut self,
+        kind: Kind,
+        thread: ThreadId,
+        op: &Op,
+        value: Value,
+        rf: EventId,
+        update: u8,
+    ) -> EventId {
         let slot = self.clocks.push();
-        let &Op { kind, rmw, mode, failure, addr, site, .. } = op;
+        self.inherit_clocks(thread, self.thread_len(thread) as u32, slot);
+        let &Op { rmw, mode, failure, addr, site, .. } = op;
         let flags = update | if op.pointer { Event::POINTER } else { 0 };
         let flags = self.with_effects(flags, (kind, rmw), (mode, failure));
         let part = &mut self.threads[thread.index()];
         let index = part.base + part.events.len() as u32;
         let id = EventId { thread, index };
-        let previous = part.events.last().map(Link::new);
         if mode == Mode::SeqCst || failure == Mode::SeqCst {
             self.seqcst += 1;
             part.seqcst.push(index);
@@ -53,44 +91,33 @@ impl Graph {
             flags,
         });
         self.order.push(id);
-        self.inherit_clocks(id, slot, previous);
-        match kind {
-            Kind::Read => {
-                self.locations[addr.index()].reads.push(id);
-                self.plain |= mode == Mode::Plain;
-            }
-            Kind::Write => {
-                self.plain |= mode == Mode::Plain;
-                self.publish(id);
-            }
-            Kind::Fence => self.add_fence(id),
-            Kind::Join => {
-                let child = ThreadId(value as u32);
-                let last = EventId::new(child, self.thread_len(child) - 1);
-                let source = self.event(last).clock;
-                self.clocks.join((source, Part::Hb), (slot, Part::Hb));
-                if self.keeps_porf {
-                    self.clocks.join((source, Part::Porf), (slot, Part::Porf));
-                }
-                self.threads[child.index()].join = Some(id);
-            }
-            Kind::Spawn => {
-                let child = value as usize;
-                if child >= self.threads.len() {
-                    self.threads.resize_with(child + 1, Thread::default);
-                    self.clocks.widen(child + 1);
-                }
-                self.threads[child].spawn = Some(id);
-            }
-            Kind::Choice if rmw == Rmw::GiveUp => self.come_last(slot),
-            Kind::Finish | Kind::Choice => {}
-        }
         id
+    }
+
+    #[inline(never)]
+    fn add_join(&mut self, id: EventId, child: ThreadId) {
+        let last = EventId::new(child, self.thread_len(child) - 1);
+        let (source, slot) = (self.event(last).clock, self.event(id).clock);
+        self.clocks.join((source, Part::Hb), (slot, Part::Hb));
+        if self.keeps_porf {
+            self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+        }
+        self.threads[child.index()].join = Some(id);
+    }
+
+    #[inline(never)]
+    fn add_spawn(&mut self, id: EventId, child: ThreadId) {
+        if child.index() >= self.threads.len() {
+            self.threads.resize_with(child.index() + 1, Thread::default);
+            self.clocks.widen(child.index() + 1);
+        }
+        self.threads[child.index()].spawn = Some(id);
     }
 
     /// Lets an event come after all that are there, and know of them.
     #[cold]
-    fn come_last(&mut self, slot: u32) {
+    fn come_last(&mut self, id: EventId) {
+        let slot = self.event(id).clock;
         for thread in 0..self.threads.len() {
             if let Some(last) = self.threads[thread].events.last() {
                 let source = last.clock;
@@ -108,9 +135,9 @@ impl Graph {
         let newest = self.newest(op.addr);
         let written = if op.rmw == Rmw::None { None } else { op.apply(self.value(op.addr, newest)) };
         let Some(value) = written else {
-            return self.add_event(thread, op, op.operand, newest, 0);
+            return self.add_read(thread, op, op.operand, newest, 0);
         };
-        let read = self.add_event(thread, op, value, newest, Event::UPDATE);
+        let read = self.add_read(thread, op, value, newest, Event::UPDATE);
         self.locations[op.addr.index()].writes.push(read);
         self.publish(read);
         if self.keeps_porf && !newest.is_init() {
@@ -146,28 +173,26 @@ impl Graph {
         (flags & !all) | (can & (does | Event::SEQCST))
     }
 
-    /// Gives an event the clocks of what is before it: the event before it in its thread, or the spawn.
-    #[inline(always)]
-    fn inherit_clocks(&mut self, id: EventId, slot: u32, previous: Option<Link>) {
-        let known = (id.thread.index(), id.index + 1);
-        let spawn = || self.threads[known.0].spawn.map(|spawn| Link::new(self.event(spawn)));
-        let Some(previous) = previous.or_else(spawn) else {
+    /// Gives the event at a place of a thread the clocks of what is before it: the event before it in its
+    /// thread, or the spawn.
+    #[inline(never)]
+    pub(super) fn inherit_clocks(&mut self, thread: ThreadId, index: u32, slot: u32) {
+        let known = (thread.index(), index + 1);
+        let previous = match index.checked_sub(1) {
+            Some(index) => Some(self.event(EventId { thread, index })),
+            None => self.threads[thread.index()].spawn.map(|spawn| self.event(spawn)),
+        };
+        let Some(previous) = previous else {
             for part in [Part::Hb, Part::Porf] {
                 self.clocks.clear(slot, part);
                 self.clocks.set(slot, part, known.0, known.1);
             }
             return;
         };
-        let Link { clock, source, acquires } = previous;
-        let source =
-            source.filter(|_| acquires || self.keeps_porf).map(|rf| (self.event(rf).clock, acquires));
-        self.clocks.follow(clock, source, slot, self.keeps_porf, known);
-    }
-
-    /// As [`Graph::inherit_clocks`], for an event that is in the graph.
-    pub(super) fn inherit_clocks_again(&mut self, id: EventId, slot: u32) {
-        let previous = id.index.checked_sub(1).map(|index| Link::new(self.event(EventId { index, ..id })));
-        self.inherit_clocks(id, slot, previous);
+        let acquires = previous.has(Event::ACQUIRES);
+        let learns = previous.is_read() && !previous.rf.is_init() && (acquires || self.keeps_porf);
+        let source = if learns { Some((self.event(previous.rf).clock, acquires)) } else { None };
+        self.clocks.follow(previous.clock, source, slot, self.keeps_porf, known);
     }
 
     /// Computes what a write publishes.
@@ -192,6 +217,7 @@ impl Graph {
         }
     }
 
+    #[inline(never)]
     fn add_fence(&mut self, id: EventId) {
         let thread = id.thread.index();
         let fence = *self.event(id);

@@ -2,7 +2,7 @@
 
 use unpick_core::op::{Op, Site, ThreadId};
 
-use super::{count, other};
+use super::{count, other, other_unrecorded};
 use crate::arena;
 use crate::current::context;
 use crate::session::{Job, Session};
@@ -14,13 +14,13 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     s.before_spawn(parent);
-    let repeated = if s.is_plain() { s.execution.repeat_spawn(parent) } else { None };
-    let thread = match repeated {
+    let repeats = !s.execution.samples() && s.is_plain();
+    let thread = match if repeats { s.execution.repeat_spawn(parent) } else { None } {
         Some(thread) => {
             count(s, parent, arena::current());
             thread
         }
-        None => ThreadId(other(&Op::spawn(site)) as u32),
+        None => ThreadId(other_unrecorded(&Op::spawn(site)) as u32),
     };
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
@@ -47,8 +47,8 @@ pub(crate) fn finish() {
     let (session, thread) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if !s.is_plain() || !s.execution.repeat_finish(thread) {
-        other(&Op::finish());
+    if s.execution.samples() || !s.is_plain() || !s.execution.repeat_finish(thread) {
+        other_unrecorded(&Op::finish());
     }
 }
 
