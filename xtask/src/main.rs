@@ -13,6 +13,7 @@ mod numbers;
 mod peers;
 mod samplers;
 mod shell;
+mod shuttle;
 mod test;
 mod tidy;
 
@@ -38,6 +39,8 @@ enum Command {
     FuzzOracle(fuzz::FuzzOracle),
     /// Compares the search under bounds on preemptions with brute force on random programs.
     FuzzBounded(bounded::FuzzBounded),
+    /// Runs Shuttle's own tests on the stand-in, and compares with what is known to end differently.
+    ShuttleTests(shuttle::ShuttleTests),
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Test(test) => test.run(),
         Command::FuzzOracle(fuzz) => fuzz.run(),
         Command::FuzzBounded(fuzz) => fuzz.run(),
+        Command::ShuttleTests(tests) => tests.run(),
         Command::Bench(Bench::Engine(engine)) => engine.run(),
         Command::Bench(Bench::Peers(peers)) => peers.run(),
         Command::Tidy => tidy::run(),

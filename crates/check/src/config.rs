@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use unpick_core::error::Error;
+use unpick_core::timeouts::Timeouts;
 
 /// What `check` does when the verdict is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub struct Config {
     pub preemption_bound: Option<u32>,
     /// Events of one execution at most; longer ones are cut. Unless set, the strategy says how many.
     pub max_events: Option<usize>,
+    /// Whether the check is over when an execution was cut.
+    pub ends_at_cut: bool,
     /// Executions at most.
     pub max_executions: Option<u64>,
     /// Time at most.
@@ -81,6 +84,8 @@ pub struct Config {
     pub keep_going: usize,
     /// What becomes of threads that nobody joins.
     pub detached: Detached,
+    /// When waits with a limit on time give up.
+    pub timeouts: Timeouts,
     /// A schedule to replay instead of searching.
     pub replay: Option<String>,
     /// How to show progress.
@@ -95,6 +100,7 @@ impl Default for Config {
             seed: 0,
             preemption_bound: None,
             max_events: None,
+            ends_at_cut: false,
             max_executions: None,
             time_limit: None,
             stack_size: 256 * 1024,
@@ -106,6 +112,7 @@ impl Default for Config {
             on_inconclusive: OnInconclusive::Fail,
             keep_going: 1,
             detached: Detached::MustEnd,
+            timeouts: Timeouts::Any,
             replay: None,
             progress: Progress::Terminal,
         }
@@ -113,7 +120,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 18] = [
+pub const VARIABLES: [(&str, &str); 19] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
@@ -130,6 +137,10 @@ pub const VARIABLES: [(&str, &str); 18] = [
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
     ("UNPICK_KEEP_GOING", "violations that differ to look for before stopping; 1 unless set"),
     ("UNPICK_DETACHED", "threads that nobody joins: must-end, abandoned"),
+    (
+        "UNPICK_TIMEOUTS",
+        "waits with a limit on time give up: any (time), never, last (when nothing else can run)",
+    ),
     ("UNPICK_REPLAY", "a schedule from a report: runs that execution only"),
     (
         "UNPICK_PROGRESS",
@@ -221,6 +232,16 @@ impl Config {
             Some(other) => {
                 let problem = format!("`{other}` is neither `must-end` nor `abandoned`");
                 return Err(wrong("UNPICK_DETACHED", problem));
+            }
+        };
+        self.timeouts = match variable("UNPICK_TIMEOUTS").as_deref() {
+            None => self.timeouts,
+            Some("any") => Timeouts::Any,
+            Some("never") => Timeouts::Never,
+            Some("last") => Timeouts::Last,
+            Some(other) => {
+                let problem = format!("`{other}` is neither `any` nor `never` nor `last`");
+                return Err(wrong("UNPICK_TIMEOUTS", problem));
             }
         };
         if let Some(token) = variable("UNPICK_REPLAY").filter(|token| !token.is_empty()) {
@@ -326,6 +347,7 @@ mod tests {
             ("UNPICK_INCONCLUSIVE", "shrug"),
             ("UNPICK_KEEP_GOING", "on"),
             ("UNPICK_DETACHED", "1"),
+            ("UNPICK_TIMEOUTS", "soon"),
             ("UNPICK_PROGRESS", "often"),
         ] {
             let error = read(name, value).map(|_| ()).expect_err(name);

@@ -19,4 +19,5 @@ pub use coverage::Coverage;
 pub use effort::Effort;
 pub use unpick_core::error::Error;
 pub use unpick_core::strategy::Traces;
+pub use unpick_core::timeouts::Timeouts;
 pub use verdict::{Reason, Statistics, Summary, Verdict, Violated};

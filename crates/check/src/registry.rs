@@ -7,6 +7,7 @@ use unpick_core::memory::MemoryModel;
 use unpick_core::plan::{Plan, Single};
 use unpick_core::schedule::Schedule;
 use unpick_core::strategy::Strategy;
+use unpick_core::timeouts::Timeouts;
 use unpick_strategies::replay::Replay;
 
 use crate::auto::Auto;
@@ -38,6 +39,14 @@ const MOST_SAMPLED_EVENTS: usize = 100_000_000;
 /// When a setting names something that does not exist.
 pub fn execution(config: &Config) -> Result<Execution, Error> {
     let strategy = strategies::strategy(config)?;
+    if config.timeouts == Timeouts::Last && strategy.traces().is_some() {
+        let problem = format!(
+            "`last` needs a strategy that sees whole executions, which `{}` does not; use `optimal` or one that \
+             samples",
+            config.strategy
+        );
+        return Err(Error::Setting { name: String::from("timeouts"), problem });
+    }
     let usual = if strategy.samples() { MOST_SAMPLED_EVENTS } else { MOST_EVENTS };
     Ok(Execution::new(model(&config.model)?, strategy, config.max_events.unwrap_or(usual)))
 }

@@ -41,6 +41,17 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
         options: Vec<OsString>,
     },
+    /// Says what a crate uses of loom or Shuttle, and whether unpick covers it
+    ///
+    /// Ends with 0 if everything is covered, and with 1 if not.
+    Migrate {
+        /// Looks, and changes nothing
+        #[arg(long, required = true)]
+        check: bool,
+        /// The folder of the crate
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+    },
     /// Lists the memory models
     Models,
     /// Lists the strategies

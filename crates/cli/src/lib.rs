@@ -11,6 +11,7 @@
 //! | `compare` | strategies side by side, on the bench of bugs |
 //! | `cargo` | `cargo test` with settings, and replay |
 //! | `explain` | a JSON report made readable |
+//! | `migrate` | what a crate uses of loom or Shuttle |
 //! | `list` | memory models and settings |
 //! | [`exit`] | what exit codes mean |
 //! | `error` | what can go wrong |
@@ -25,6 +26,7 @@ mod error;
 pub mod exit;
 mod explain;
 mod list;
+mod migrate;
 mod run;
 
 pub use exit::Exit;

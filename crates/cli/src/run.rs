@@ -8,7 +8,7 @@ use clap::Parser;
 
 use crate::args::{Arguments, Command};
 use crate::error::Error;
-use crate::{Exit, cargo, compare, demo, explain, list};
+use crate::{Exit, cargo, compare, demo, explain, list, migrate};
 
 /// The whole program: reads the arguments of the process, and returns its exit code.
 pub fn main() -> ExitCode {
@@ -38,6 +38,7 @@ fn run(command: Command) -> Result<Exit, Error> {
         Command::Replay(replay) => cargo::replay(&replay),
         Command::Explain { file } => say(&explain::explain(&file)?),
         Command::Compare { options } => compare::compare(&options),
+        Command::Migrate { folder, .. } => migrate::check(&folder),
         Command::Models => say(&list::models()?),
         Command::Strategies => say(&list::strategies()),
         Command::Settings => say(&list::settings()),

@@ -141,6 +141,12 @@ impl Event {
         self.kind == Kind::Choice && self.rmw == Rmw::None || self.has(Event::SPURIOUS)
     }
 
+    /// Whether the time of a wait is over, after whatever took place before.
+    #[inline(always)]
+    pub fn is_timeout(&self) -> bool {
+        self.kind == Kind::Choice && self.rmw == Rmw::GiveUp
+    }
+
     /// Whether the event is a sequentially consistent fence.
     #[inline(always)]
     pub fn is_seqcst_fence(&self) -> bool {

@@ -97,9 +97,13 @@ pub struct Execution {
     beyond: bool,
     stats: Stats,
     max_events: usize,
+    /// The events of this run that the limit leaves out of account.
+    uncounted: usize,
     stable_addresses: bool,
     looks_ahead: bool,
     samples: bool,
+    /// Whether threads may go on when nothing else can run.
+    timers: bool,
 }
 
 impl Execution {
@@ -135,7 +139,9 @@ impl Execution {
             beyond: false,
             stats: Stats::default(),
             max_events,
+            uncounted: 0,
             stable_addresses: true,
+            timers: false,
         }
     }
 
@@ -143,6 +149,11 @@ impl Execution {
     /// brought up to date by replay instead of being compared.
     pub fn set_stable_addresses(&mut self, stable: bool) {
         self.stable_addresses = stable;
+    }
+
+    /// Lets the limit on events count anew, from here on.
+    pub fn count_events_anew(&mut self) {
+        self.uncounted = self.graph.total();
     }
 
     /// The graph so far.
@@ -188,6 +199,7 @@ impl Execution {
         self.granted = None;
         self.closing = false;
         self.beyond = false;
+        self.uncounted = 0;
         self.runnable.clear();
         self.waiting.clear();
         self.awaited.clear();
@@ -232,6 +244,8 @@ impl Execution {
                 self.runnable.insert(thread);
                 return Some(thread);
             }
+            self.block_obstructed();
+        } else if self.timers {
             self.block_obstructed();
         }
         if self.ready.is_empty() {
@@ -514,7 +528,7 @@ impl Execution {
     /// Adds the event of an op of this kind, if the limit allows one more.
     #[inline(always)]
     fn perform_within(&mut self, kind: Kind, thread: ThreadId, op: &Op) -> Option<Value> {
-        if self.graph.total() >= self.max_events {
+        if self.graph.total() - self.uncounted >= self.max_events {
             let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
             self.stop = Some(Outcome::Cut(point));
             return None;

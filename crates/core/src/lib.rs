@@ -22,5 +22,6 @@ pub mod stats;
 pub mod strategy;
 pub mod table;
 pub mod thread_set;
+pub mod timeouts;
 pub mod trace;
 pub mod violation;

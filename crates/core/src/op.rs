@@ -390,6 +390,12 @@ impl Op {
         Op { rmw: Rmw::TryLock, ..Op::choice(bound, site) }
     }
 
+    /// The time of a wait is over, since nothing else can run: whatever took place before came before this.
+    #[inline(always)]
+    pub fn time_is_over(site: Site) -> Op {
+        Op { rmw: Rmw::GiveUp, ..Op::choice(1, site) }
+    }
+
     /// What the op writes when it reads `old`: `None` when it only reads.
     #[inline(always)]
     pub fn apply(&self, old: Value) -> Option<Value> {
@@ -479,6 +485,7 @@ pub fn name(kind: Kind, rmw: Rmw) -> &'static str {
         Kind::Spawn => "spawn",
         Kind::Join => "join",
         Kind::Finish => "end",
+        Kind::Choice if rmw == Rmw::GiveUp => "time is over",
         Kind::Choice => "choose",
     }
 }

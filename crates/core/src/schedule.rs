@@ -261,6 +261,9 @@ fn can_go(graph: &Graph, lens: &[u32], done: &[u32], thread: usize) -> bool {
             let child = ThreadId(event.value as u32);
             done[child.index()] as usize == graph.thread_len(child)
         }
+        Kind::Choice if event.is_timeout() => graph.order()[..event.stamp as usize]
+            .iter()
+            .all(|before| done[before.thread.index()] > before.index),
         _ => true,
     }
 }

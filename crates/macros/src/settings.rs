@@ -42,7 +42,7 @@ impl Kind {
 pub(crate) type Setting = (&'static [&'static str], &'static str, Kind);
 
 /// All settings.
-pub(crate) const SETTINGS: [Setting; 18] = [
+pub(crate) const SETTINGS: [Setting; 19] = [
     (&["model"], "UNPICK_MODEL", Kind::Text),
     (&["strategy"], "UNPICK_STRATEGY", Kind::Text),
     (&["seed"], "UNPICK_SEED", Kind::Number),
@@ -59,6 +59,7 @@ pub(crate) const SETTINGS: [Setting; 18] = [
     (&["inconclusive", "on_inconclusive"], "UNPICK_INCONCLUSIVE", Kind::OneOf(&["fail", "pass"])),
     (&["keep_going"], "UNPICK_KEEP_GOING", Kind::Count),
     (&["detached"], "UNPICK_DETACHED", Kind::OneOf(&["must-end", "abandoned"])),
+    (&["timeouts"], "UNPICK_TIMEOUTS", Kind::OneOf(&["any", "never", "last"])),
     (&["replay"], "UNPICK_REPLAY", Kind::Text),
     (&["progress"], "UNPICK_PROGRESS", Kind::Switch),
 ];

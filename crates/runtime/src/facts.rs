@@ -27,9 +27,11 @@ pub enum Fact {
     WeakCountsAreWatched,
     /// Somebody looks, without waiting, whether a channel has lost its senders.
     ClosingIsPolled,
+    /// A task is aborted.
+    TasksAreAborted,
 }
 
-const FACTS: usize = 8;
+const FACTS: usize = 9;
 
 /// The facts that are known, as bits.
 #[derive(Clone, Copy, Debug, Default)]

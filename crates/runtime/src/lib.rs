@@ -5,6 +5,7 @@
 //! without a promise of stability; users want the `unpick` crate.
 
 mod arena;
+pub mod clocks;
 mod current;
 pub mod facts;
 mod fiber;

@@ -1,11 +1,10 @@
-//! What belongs to one thread of the program: its thread-locals, and its clock.
+//! What belongs to one thread of the program: its thread-locals.
 //!
 //! Values of thread-locals live in the thread's own memory, where the library puts them. Here is only
 //! kept where they are. A thread destroys its own before it counts as ended, the youngest first;
 //! those of a thread that is abandoned go with its memory.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
 
 use unpick_core::op::ThreadId;
 
@@ -28,11 +27,7 @@ struct Local {
 #[derive(Debug, Default)]
 pub(crate) struct Locals {
     threads: Vec<Vec<Local>>,
-    /// How far the clock of each thread is; empty until time passes.
-    clocks: Vec<Duration>,
     used: bool,
-    /// Whether the program has ever looked at a clock.
-    is_read: bool,
 }
 
 /// Where a thread-local is.
@@ -52,7 +47,6 @@ impl Locals {
     pub(crate) fn clear(&mut self) {
         if self.used {
             self.threads.iter_mut().for_each(Vec::clear);
-            self.clocks.clear();
             self.used = false;
         }
     }
@@ -63,39 +57,6 @@ impl Locals {
             self.threads.resize_with(thread.index() + 1, Vec::new);
         }
         &mut self.threads[thread.index()]
-    }
-
-    /// A number that changes when time passes, if anybody ever looks at a clock.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        if !self.is_read {
-            return 0;
-        }
-        self.clocks.iter().fold(0, |sum, clock| sum.wrapping_mul(31).wrapping_add(clock.as_nanos() as u64))
-    }
-
-    fn clock(&self, thread: ThreadId) -> Duration {
-        self.clocks.get(thread.index()).copied().unwrap_or(Duration::ZERO)
-    }
-
-    /// Lets the clock of a thread be at least at `time`.
-    fn advance(&mut self, thread: ThreadId, time: Duration) {
-        self.used = true;
-        if thread.index() >= self.clocks.len() {
-            self.clocks.resize(thread.index() + 1, Duration::ZERO);
-        }
-        let clock = &mut self.clocks[thread.index()];
-        *clock = (*clock).max(time);
-    }
-
-    /// Lets the clock of a thread be at least where another's is: it was spawned by the other, or has
-    /// waited for its end.
-    #[inline(always)]
-    pub(crate) fn follow(&mut self, thread: ThreadId, other: ThreadId) {
-        if !self.clocks.is_empty() {
-            let arena = arena::enter(std::ptr::null_mut());
-            self.advance(thread, self.clock(other));
-            arena::enter(arena);
-        }
     }
 }
 
@@ -135,30 +96,6 @@ pub fn find(key: usize) -> Place {
 /// Outside a check.
 pub unsafe fn add(key: usize, value: *mut (), free: unsafe fn(*mut ()), drops: bool) {
     with(|locals, thread| locals.of(thread).push(Local { key, value, free, drops }));
-}
-
-/// Lets time pass for the calling thread.
-///
-/// # Panics
-///
-/// Outside a check.
-pub fn pass(time: Duration) {
-    with(|locals, thread| {
-        let clock = locals.clock(thread);
-        locals.advance(thread, clock.saturating_add(time));
-    });
-}
-
-/// How much time has passed for the calling thread.
-///
-/// # Panics
-///
-/// Outside a check.
-pub fn clock() -> Duration {
-    with(|locals, thread| {
-        locals.is_read = true;
-        locals.clock(thread)
-    })
 }
 
 /// Destroys the thread-locals of the calling thread, which is about to end.

@@ -19,9 +19,13 @@ use crate::tag::{self, Tag};
 use crate::{memory, statics};
 use unpick_core::error::Error;
 
+pub(crate) use choices::time_is_over;
 pub use choices::{choose, guess};
 pub(crate) use threads::finish;
-pub use threads::{data, join, name_of, named, set_data, spawn, thread, wakes_spuriously};
+pub use threads::{
+    count_events_anew, data, detach, events, join, name_of, named, set_data, spawn, thread, view,
+    wakes_spuriously,
+};
 
 /// What the runtime must know of an object to give it a location or a cell.
 #[derive(Clone, Copy, Debug)]

@@ -143,7 +143,7 @@ pub fn escape(payload: &(dyn Any + Send)) {
 
 /// Ends the execution, since a panic has come where it ends a process: it has left the main thread, or
 /// the destructor of a thread-local.
-pub(crate) fn end_execution(payload: &(dyn Any + Send)) {
+pub fn end_execution(payload: &(dyn Any + Send)) {
     escape(payload);
     let Some((session, thread)) = current::get() else { return };
     arena::enter(std::ptr::null_mut());

@@ -14,9 +14,11 @@ use unpick_core::error::Error;
 use unpick_core::event::Event;
 use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, ThreadId};
+use unpick_core::timeouts::Timeouts;
 use unpick_core::violation::{Access, Kind, Point, Violation, Wait};
 
 use crate::arena::{self, Arena};
+use crate::clocks::Clocks;
 use crate::current;
 use crate::facts::Facts;
 use crate::fiber::Fiber;
@@ -68,6 +70,10 @@ pub struct Limits {
     pub abandons: bool,
     /// Whether memory that is left behind is a violation.
     pub leaks: bool,
+    /// When waits with a limit on time give up.
+    pub timeouts: Timeouts,
+    /// Whether the exploration is over when an execution was cut at the limit on events.
+    pub ends_at_cut: bool,
 }
 
 /// A position that no thread reaches.
@@ -154,6 +160,9 @@ pub(crate) struct Session {
     pub(crate) data: Vec<*const ()>,
     /// Thread-locals and clocks.
     pub(crate) locals: Locals,
+    pub(crate) clocks: Clocks,
+    /// Threads that need not end.
+    pub(crate) detached: Vec<ThreadId>,
     /// Whether the exploration must start again, since more has become visible.
     pub(crate) renew: bool,
     /// Whether a thread has waited for another to wake it.
@@ -228,6 +237,8 @@ impl Session {
             names: Vec::new(),
             data: Vec::new(),
             locals: Locals::default(),
+            clocks: Clocks::default(),
+            detached: Vec::new(),
             renew: false,
             waits: false,
             weak: None,
@@ -319,6 +330,9 @@ impl Session {
         self.panics.clear();
         self.data.fill(std::ptr::null());
         self.locals.clear();
+        self.clocks.clear();
+        self.detached.clear();
+        self.execution.set_timers(self.limits.timeouts == Timeouts::Last);
         if self.spins.begin(self.execution.samples()) {
             self.renew = true;
             self.execution.repeat();
@@ -457,11 +471,28 @@ impl Session {
         }
     }
 
+    /// Whether only threads are left that need not end, in an execution that is drawn: the others tell how far
+    /// those come. Where all executions are explored, what they still do may be seen in others.
+    fn is_over(&mut self) -> bool {
+        let graph = self.execution.graph();
+        let ended = |thread: ThreadId| graph.is_finished(thread) || self.detached.contains(&thread);
+        let over = self.execution.samples()
+            && graph.is_finished(ThreadId::MAIN)
+            && (0..graph.thread_count()).all(|thread| ended(ThreadId(thread as u32)));
+        if over {
+            self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
+            self.jobs.fill(None);
+        }
+        over
+    }
+
     /// Whether the process has ended, or would have.
     fn has_ended(&self, outcome: &Outcome) -> bool {
         let Outcome::Blocked(waiters) = outcome else { return true };
         let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
-        (self.limits.abandons && main_ended) || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
+        let needed = waiters.iter().any(|waiter| !self.detached.contains(&waiter.point.thread));
+        ((self.limits.abandons || !needed) && main_ended)
+            || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
     }
 
     /// Checks that the thread which has just used a location knows of its initialisation.
@@ -529,7 +560,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
     // end before a fiber is resumed.
     unsafe {
         (*session).begin();
-        while let Some(thread) = (*session).execution.next_thread() {
+        while let Some(thread) = (*session).execution.next_thread().or_else(|| (*session).fire()) {
             if thread.index() >= (*session).fibers.len()
                 && let Err(error) = (*session).equip(thread)
             {
@@ -537,6 +568,9 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
                 break;
             }
             resume(session, thread);
+            if !(*session).detached.is_empty() && (*session).is_over() {
+                break;
+            }
         }
         (*session).end()
     }

@@ -313,6 +313,9 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         };
         if let Outcome::Cut(point) = outcome {
             state.cut.get_or_insert(point);
+            if session.limits.ends_at_cut {
+                return Pause::Over(Ending::Exhausted);
+            }
         }
         match outcome {
             Outcome::Violated(violation) if !goes_on || session.fatal => {
@@ -377,10 +380,13 @@ fn wear(session: &mut Session) -> Pause {
 fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     // Asked before the threads take all arenas there are.
     session.has_allocator = arenas_work();
-    if session.has_allocator {
-        open_streams();
-    }
     session.use_arenas(false);
+    if !session.has_allocator {
+        // What is born in the execution stays where it is.
+        session.recorder = state.task.recorder.take();
+        return None;
+    }
+    open_streams();
     session.keeping = Some(arena::Arena::keeping());
     session::run(&mut **session);
     if let Some(mut kept) = session.keeping.take() {
@@ -393,7 +399,7 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     session.renew = false;
     session.restart(state.task.plan.begin());
     session.spins = Default::default();
-    session.use_arenas(session.has_allocator);
+    session.use_arenas(true);
     session.recorder = state.task.recorder.take();
     worn.then(|| wear(session))
 }

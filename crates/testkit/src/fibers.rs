@@ -115,6 +115,8 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
     let theirs = Arc::clone(&witness);
     let task = Task {
         limits: Limits {
+            ends_at_cut: false,
+            timeouts: unpick_core::timeouts::Timeouts::Any,
             stack_size: config.stack_size,
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use unpick_check::{
-    Config, Coverage, Detached, Effort, Error, OnInconclusive, Reason, Statistics, Summary, Verdict,
-    Violated, registry, strategies::AUTO,
+    Config, Coverage, Detached, Effort, Error, OnInconclusive, Reason, Statistics, Summary, Timeouts,
+    Verdict, Violated, registry, strategies::AUTO,
 };
 use unpick_core::plan::Plan;
 use unpick_core::schedule::Knowledge;
@@ -52,7 +52,7 @@ pub fn check<F: Fn() + Send + Sync + 'static>(f: F) {
 #[derive(Clone, Debug, Default)]
 #[must_use = "settings do nothing until `run` or `check` is called"]
 pub struct Check {
-    config: Config,
+    pub(crate) config: Config,
 }
 
 impl Check {
@@ -254,6 +254,30 @@ impl Check {
         self
     }
 
+    /// When waits with a limit on time give up: [`park_timeout`](crate::thread::park_timeout),
+    /// [`wait_timeout`](crate::sync::Condvar::wait_timeout) and
+    /// [`recv_timeout`](crate::sync::mpsc::Receiver::recv_timeout).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use unpick::sync::mpsc::channel;
+    /// use unpick::{Check, Timeouts, thread};
+    ///
+    /// let program = || {
+    ///     let (sender, receiver) = channel();
+    ///     let other = thread::spawn(move || sender.send(1));
+    ///     assert!(receiver.recv_timeout(Duration::from_secs(1)).is_ok());
+    ///     other.join().unwrap().unwrap();
+    /// };
+    /// assert!(Check::new().run(program)?.violation().is_some());
+    /// assert!(Check::new().timeouts(Timeouts::Last).run(program)?.holds());
+    /// # Ok::<(), unpick::Error>(())
+    /// ```
+    pub fn timeouts(mut self, when: Timeouts) -> Check {
+        self.config.timeouts = when;
+        self
+    }
+
     /// These settings, overridden by the values of variables, as the environment would: `variable` gives
     /// the value of one by its name, if it has one.
     ///
@@ -295,7 +319,7 @@ impl Check {
         let program: Program = Arc::new(f);
         match &config.replay {
             Some(token) => replay::replay(&config, token, &program),
-            None => explore(&config, &program),
+            None => explore(&config, &program, registry::plan(&config)?),
         }
     }
 
@@ -390,7 +414,7 @@ fn all_reports(violated: &Violated) -> String {
 }
 
 /// A report of each finding.
-fn reports(findings: &[&Finding]) -> Vec<String> {
+pub(crate) fn reports(findings: &[&Finding]) -> Vec<String> {
     let options = TextOptions { width: width(), ..TextOptions::default() };
     let numbers = 1..=findings.len();
     let report = |(&finding, number)| unpick_report::numbered(finding, number, findings.len(), &options);
@@ -421,6 +445,8 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,
             leaks: config.leaks,
+            timeouts: config.timeouts,
+            ends_at_cut: config.ends_at_cut,
             abandons: config.detached == Detached::Abandoned,
         },
         known: Knowledge::default(),
@@ -436,11 +462,11 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
     }
 }
 
-fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
+pub(crate) fn explore(config: &Config, program: &Program, plan: Box<dyn Plan>) -> Result<Verdict, Error> {
     let _listening = interrupt::listen();
     let mut meter = Meter::new(config);
     let collection = Collection::default();
-    let mut task = task(config, program, registry::plan(config)?);
+    let mut task = task(config, program, plan);
     task.observer = collection.observer(config);
     let explored = worker::explore(task, &mut |pulse, elapsed| meter.show(pulse, elapsed));
     meter.clear();

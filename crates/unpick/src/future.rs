@@ -1,7 +1,8 @@
-//! Running futures on threads under test: [`block_on`], and [`AtomicWaker`] for those who write
-//! futures.
+//! Running futures on threads under test: [`block_on`] on the thread that calls it, [`spawn`] as a
+//! thread of its own; and [`AtomicWaker`] for those who write futures.
 
 mod atomic_waker;
+mod task;
 
 use std::future::{Future, IntoFuture};
 use std::pin::pin;
@@ -17,11 +18,12 @@ use unpick_runtime::ops::{self, Object};
 use crate::here;
 
 pub use atomic_waker::AtomicWaker;
+pub use task::{AbortHandle, JoinError, JoinHandle, YieldNow, spawn, spawn_local, yield_now};
 
 /// Where a thread waits between two polls, and what its wakers refer to.
 struct Signal {
     tag: Tag,
-    /// The call of `block_on`: what a report says about waiting and waking, which have no place of
+    /// The call of `block_on` or `spawn`: what a report says about waiting and waking, which have no place of
     /// their own in the source.
     site: Site,
     /// Outside a check: the thread, and whether it was woken.
@@ -33,6 +35,18 @@ struct Signal {
 const NOT_SENT: u64 = 1;
 
 impl Signal {
+    /// What wakes the calling thread, or a thread under test.
+    fn new(site: Site) -> Signal {
+        // The handle of an OS thread would be kept by `std`, in memory of the execution.
+        let outside = (!ops::in_check()).then(std::thread::current);
+        Signal { tag: Tag::new(), site, outside, woken: AtomicBool::new(false) }
+    }
+
+    /// Wakes the thread, by a call at this place.
+    fn send(&self, site: Site) {
+        ops::on_object(self.object(), NOT_SENT, Op::post(Addr::NONE, site));
+    }
+
     fn object(&self) -> Object<'_> {
         Object::new(&self.tag, "Waker")
     }
@@ -56,8 +70,7 @@ impl Wake for Signal {
 
     fn wake_by_ref(self: &Arc<Signal>) {
         if ops::in_check() {
-            ops::on_object(self.object(), NOT_SENT, Op::post(Addr::NONE, self.site));
-            return;
+            return self.send(self.site);
         }
         self.tag.assert_outside();
         self.woken.store(true, Ordering::Release);
@@ -97,9 +110,7 @@ impl Wake for Signal {
 /// ```
 #[track_caller]
 pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
-    // The handle of an OS thread would be kept by `std`, in memory of the execution.
-    let outside = (!ops::in_check()).then(std::thread::current);
-    let signal = Arc::new(Signal { tag: Tag::new(), site: here!(), outside, woken: AtomicBool::new(false) });
+    let signal = Arc::new(Signal::new(here!()));
     let waker = Waker::from(Arc::clone(&signal));
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future.into_future());

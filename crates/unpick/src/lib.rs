@@ -80,6 +80,9 @@ mod meter;
 pub mod process;
 #[cfg(any(feature = "check", unpick))]
 mod replay;
+#[doc(hidden)]
+#[cfg(any(feature = "check", unpick))]
+pub mod stand_in;
 #[cfg(any(feature = "check", unpick))]
 pub mod sync;
 #[cfg(any(feature = "check", unpick))]
@@ -93,7 +96,8 @@ pub mod time;
 pub use api::{Check, assume, await_until, check, choose, label, outside};
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_check::{
-    Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Traces, Verdict, Violated,
+    Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Timeouts, Traces, Verdict,
+    Violated,
 };
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_core::trace;
@@ -132,6 +136,7 @@ pub use unpick_core::trace;
 /// | `leaks` | `false`: memory that is left behind is no violation |
 /// | `keep_going` | violations to find, or `true` for all that differ |
 /// | `detached` | `"must-end"` or `"abandoned"` |
+/// | `timeouts` | `"any"`, `"never"` or `"last"` |
 /// | `replay` | a token from a report |
 /// | `progress` | `true` or `false` |
 /// | `crate` | where this crate is, if not at `::unpick`, such as `"my_checks::unpick"` |
@@ -147,6 +152,12 @@ pub use unpick_runtime::Allocator;
     allow(unreachable_pub, reason = "users see it only without checks")
 )]
 mod plain_lock;
+
+#[cfg_attr(
+    any(feature = "check", unpick),
+    allow(unreachable_pub, reason = "users see some of it only without checks")
+)]
+mod plain_task;
 
 #[cfg(not(any(feature = "check", unpick)))]
 mod plain;

@@ -12,6 +12,10 @@ use unpick_runtime::{Program, worker};
 use crate::api;
 use crate::telling;
 
+/// What is said of a token whose execution is possible and shows nothing.
+pub(crate) const MENDED: &str = "the execution was repeated and shows no violation any more; the program may be mended: \
+                                 run the check again without UNPICK_REPLAY";
+
 /// Runs the execution of a token, and says what it shows.
 pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<Verdict, Error> {
     let schedule = read(token)?;
@@ -37,12 +41,7 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
             }
             Ok(Verdict::Violated(Box::new(Violated::new(finding, summary, saved))))
         }
-        None => Err(Error::Token {
-            problem: String::from(
-                "the execution was repeated and shows no violation any more; the program may be mended: \
-                 run the check again without UNPICK_REPLAY",
-            ),
-        }),
+        None => Err(Error::Token { problem: MENDED.to_string() }),
     }
 }
 

@@ -7,6 +7,7 @@
 mod calls;
 mod explain;
 mod memory;
+mod tasks;
 mod trace;
 
 use std::path::PathBuf;

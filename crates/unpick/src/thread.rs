@@ -154,7 +154,7 @@ impl<T> Drop for Packet<T> {
 }
 
 /// A thread under test that can be waited for.
-struct Checked<T> {
+pub(crate) struct Checked<T> {
     thread: Number,
     parcel: Rc<dyn Parcel<T>>,
     joined: bool,
@@ -163,6 +163,11 @@ struct Checked<T> {
 }
 
 impl<T> Checked<T> {
+    /// What the engine calls the thread.
+    pub(crate) fn number(&self) -> Number {
+        self.thread
+    }
+
     fn thread(&self) -> &Thread {
         self.handle.get_or_init(|| self.parcel.local().thread())
     }
@@ -294,7 +299,7 @@ pub fn yield_now() {
 }
 
 /// Starts a thread of the program under test, which leaves its result in a packet.
-fn start<'a, F, T>(name: Option<String>, f: F, site: Site) -> Checked<T>
+pub(crate) fn start<'a, F, T>(name: Option<String>, f: F, site: Site) -> Checked<T>
 where
     F: FnOnce() -> T + 'a,
     T: 'a,

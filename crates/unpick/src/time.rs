@@ -2,10 +2,14 @@
 //!
 //! Inside a check each thread of the program has a clock of its own, which has nothing to do with
 //! that of the machine. It stands still while the thread computes. It advances when the thread
-//! [sleeps](crate::thread::sleep), or waits until a time is up, by that time. A thread starts at the time
-//! of the one that spawned it, and a `join` takes the caller to the time at which the thread ended, if
-//! that is later. Nothing else connects the clocks, so that an [`Instant`] which comes from another
-//! thread may be later than the caller's now: compare such instants as if clocks were skewed.
+//! [sleeps](crate::thread::sleep), or waits until a time is up, by that time. It is never behind what
+//! another thread's clock showed at a point that happens before: a thread starts at the time of the one
+//! that spawned it, a `join` takes the caller to the time at which the thread ended, and so does taking a
+//! lock, receiving a message, or an acquiring load. An [`Instant`] that another thread has taken, and that
+//! came here without synchronisation, may be later than now.
+//!
+//! When a wait with a limit on time gives up is a setting, [`Check::timeouts`](crate::Check::timeouts): at
+//! any moment, never, or only when nothing else can run, the earliest first.
 //!
 //! So a deadline never passes by itself, and a thread that only computes sees no time go by. A
 //! program that behaves differently when something takes long must bring that about with `sleep`, with
@@ -18,7 +22,13 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::sync::OnceLock;
 
-use unpick_runtime::{locals, ops};
+use unpick_core::op::{Addr, Op, Site};
+use unpick_core::timeouts::Timeouts;
+use unpick_runtime::Tag;
+use unpick_runtime::clocks::{self, Waited};
+use unpick_runtime::ops::{self, Object};
+
+use crate::here;
 
 pub use std::time::{Duration, SystemTimeError, TryFromFloatSecsError};
 
@@ -34,22 +44,38 @@ crate::thread_local! {
 /// Lets time pass for the calling thread; nothing outside a check.
 pub(crate) fn pass(time: Duration) {
     if ops::in_check() {
-        locals::pass(time);
+        clocks::pass(time);
     }
 }
 
 /// What the clock of the calling thread shows.
 fn look() -> Duration {
-    let now = locals::clock();
+    let now = clocks::now();
     // Destructors of thread-locals may look at the clock too; `SEEN` itself has none.
     let _ = SEEN.try_with(|seen| seen.set(now));
     now
 }
 
+/// How a wait for a time at most is to be done inside a check. One for no time at all is a look.
+pub(crate) fn limit(time: Duration) -> Timeouts {
+    if time.is_zero() { Timeouts::Any } else { clocks::timeouts() }
+}
+
+/// Waits for a signal, until nothing else can run and the time is over: whether the signal came.
+pub(crate) fn wait_within(object: Object<'_>, op: Op, time: Duration) -> bool {
+    clocks::wait(object, 1, op, time, &|| false) != Waited::TimeIsOver
+}
+
+fn sleep_until_nothing_else_runs(time: Duration, site: Site) {
+    let tag = Tag::new();
+    wait_within(Object::new(&tag, "sleep"), Op::wait(Addr::NONE, false, site), time);
+}
+
 /// Waits for a time, as [`std::thread::sleep`].
 ///
 /// Inside a check the clock of the calling thread advances by the time, and nothing else happens:
-/// other threads may do anything meanwhile, as they may at any point, and sleeping orders nothing.
+/// other threads may do anything meanwhile, as they may at any point, and sleeping orders nothing. With
+/// [`Timeouts::Last`](crate::Timeouts::Last) the thread goes on only when nothing else can run.
 ///
 /// ```
 /// use std::time::Duration;
@@ -61,9 +87,13 @@ fn look() -> Duration {
 ///     assert_eq!(start.elapsed(), Duration::from_secs(3600));
 /// });
 /// ```
+#[track_caller]
 pub fn sleep(time: Duration) {
     if ops::in_check() {
-        pass(time);
+        match limit(time) {
+            Timeouts::Last => sleep_until_nothing_else_runs(time, here!()),
+            _ => pass(time),
+        }
     } else {
         std::thread::sleep(time);
     }

@@ -91,6 +91,28 @@ fn cargo_unpick_is_unpick() {
     assert_eq!(String::from_utf8_lossy(&ended.stdout), expected);
 }
 
+#[test]
+fn what_a_crate_uses_of_other_tools_is_told() {
+    let folder = std::env::temp_dir().join(format!("unpick-migrate-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("src")).expect("a folder can be made");
+    let check = |text: &str| {
+        std::fs::write(folder.join("src/lib.rs"), text).expect("a file can be written");
+        unpick(&["migrate", "--check", &folder.display().to_string()])
+    };
+    let (code, out, err) = check("use loom::sync::Notify;\nuse shuttle::{check_pct, thread::park};\n");
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("all 1 items are covered") && out.contains("all 2 items are covered"), "{out}");
+    let (code, out, _) = check("use shuttle::sync::mpmc::channel;\n");
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.contains("NOT COVERED") && out.contains("src/lib.rs:1"), "{out}");
+    let (code, out, _) = check("fn main( {}");
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.contains("not understood: src/lib.rs"), "{out}");
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+    refused(&["migrate"], "--check");
+    refused(&["migrate", "--check", "no/such/folder"], "cannot be read");
+}
+
 /// A program that does as cargo does: it runs another one, waits for it, and ends at once after Ctrl-C. That one does as a
 /// check does: it says how far it came a moment later, and ends with code 3.
 #[cfg(target_os = "linux")]

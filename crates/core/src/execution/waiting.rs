@@ -49,6 +49,26 @@ impl Execution {
         }
     }
 
+    /// Says that threads may go on when nothing else can run: see [`Execution::let_go`].
+    pub fn set_timers(&mut self, timers: bool) {
+        self.timers = timers;
+    }
+
+    /// The threads that wait when no thread is named any more; `None` if the run was ended.
+    pub fn waiters(&self) -> Option<Vec<Waiter>> {
+        let waiter = |thread: ThreadId| self.rests[thread.index()].blocked.map(|waiter| self.refresh(waiter));
+        let over = self.stop.is_some() || self.closing || !self.ready.is_empty();
+        (!over).then(|| self.blocked.iter().filter_map(waiter).collect())
+    }
+
+    /// Lets a thread that waits go on without what it waits for.
+    pub fn let_go(&mut self, thread: ThreadId) {
+        self.blocked.remove(thread);
+        self.watching.remove(thread);
+        self.ready.set_op(thread, None);
+        self.ready.insert(thread, true);
+    }
+
     /// Lets those who wait for a change of a location look again.
     #[inline(always)]
     pub(super) fn wake_at(&mut self, at: Addr) {

@@ -29,6 +29,8 @@ impl Graph {
                 let id = self.push(op.kind, thread, op, value, EventId::INIT, 0);
                 if op.kind == Kind::Fence {
                     self.add_fence(id);
+                } else if op.kind == Kind::Choice && op.rmw == Rmw::GiveUp {
+                    self.come_last(id);
                 }
                 id
             }
@@ -128,6 +130,21 @@ impl Graph {
         });
         self.order.push(id);
         id
+    }
+
+    /// Lets an event come after all that are there, and know of them.
+    #[cold]
+    fn come_last(&mut self, id: EventId) {
+        let slot = self.event(id).clock;
+        for thread in 0..self.threads.len() {
+            if let Some(last) = self.threads[thread].events.last() {
+                let source = last.clock;
+                self.clocks.join((source, Part::Hb), (slot, Part::Hb));
+                if self.keeps_porf {
+                    self.clocks.join((source, Part::Porf), (slot, Part::Porf));
+                }
+            }
+        }
     }
 
     /// Adds a read that sees the newest write of its location: as [`Graph::add`] and [`Graph::read_from`].

@@ -149,6 +149,8 @@ impl Graph {
                 let event = self.thread(id.thread)[index as usize];
                 if event.is_read() {
                     todo.push(event.rf);
+                } else if event.is_timeout() {
+                    todo.extend_from_slice(&self.order()[..event.stamp as usize]);
                 } else if event.kind == Kind::Join {
                     let child = ThreadId(event.value as u32);
                     todo.push(EventId::new(child, self.thread_len(child) - 1));

@@ -9,6 +9,11 @@ pub fn choose(bound: Value, site: Site) -> Value {
     other(&Op::choice(bound, site))
 }
 
+/// Says that the time of a wait is over, since nothing else can run.
+pub(crate) fn time_is_over(site: Site) {
+    other(&Op::time_is_over(site));
+}
+
 /// A number below `bound` that is right or wrong: see [`Op::guess`].
 pub fn guess(bound: Value, site: Site) -> Value {
     other(&Op::guess(bound, site))

@@ -30,7 +30,7 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     if thread.index() >= s.jobs.len() || thread.index() >= s.data.len() {
         s.make_room(thread);
     }
-    s.locals.follow(thread, parent);
+    s.clocks.follow(thread, 0, parent);
     s.jobs[thread.index()] = Some(job);
     s.data[thread.index()] = data;
     (thread, s.name_of(thread))
@@ -47,7 +47,8 @@ pub fn join(thread: ThreadId, site: Site) {
         other(&Op::join(thread, site));
     }
     // SAFETY: as in `take`.
-    unsafe { (*session).locals.follow(caller, thread) };
+    let s = unsafe { &mut *session };
+    s.clocks.follow(caller, s.execution.position(caller), thread);
 }
 
 /// The end of a thread.
@@ -86,6 +87,41 @@ pub fn data(thread: ThreadId) -> *const () {
     // SAFETY: as in `take`.
     let s = unsafe { &*session };
     s.data.get(thread.index()).copied().unwrap_or(std::ptr::null())
+}
+
+/// Says that a thread need not end: if it waits for ever when the main thread has ended, that is no
+/// violation.
+pub fn detach(thread: ThreadId) {
+    let (session, _) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    unsafe { (*session).detached.push(thread) };
+    arena::enter(arena);
+}
+
+/// How many events there have been in this run, of all threads.
+pub fn events() -> usize {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    unsafe { (*session).execution.graph().total() }
+}
+
+/// Lets the limit on events count anew, from here on.
+pub fn count_events_anew() {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    unsafe { (*session).execution.count_events_anew() };
+}
+
+/// What a thread knows: how many events of each thread.
+pub fn view(thread: ThreadId) -> Vec<u32> {
+    let (session, _) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`; the reference ends before the caller's memory is used again.
+    unsafe { (*session).execution.view(thread) };
+    arena::enter(arena);
+    // SAFETY: as in `take`. The view is up to date, so that nothing is made now but the copy.
+    unsafe { (*session).execution.view(thread).to_vec() }
 }
 
 /// What a thread is called in the exploration, also where a schedule of it is followed.

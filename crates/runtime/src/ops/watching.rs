@@ -129,7 +129,7 @@ impl Session {
         if !self.is_on_arenas() {
             return 0;
         }
-        let seed = self.statics.fingerprint(self.locals.fingerprint());
+        let seed = self.statics.fingerprint(self.clocks.fingerprint());
         let arenas = self.arenas.iter().chain([&self.common]);
         arenas.flatten().fold(seed, |seed, arena| arena.fingerprint(seed))
     }

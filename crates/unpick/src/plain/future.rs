@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
+pub use crate::plain_task::{AbortHandle, JoinError, JoinHandle, YieldNow, spawn, yield_now};
 pub use std::future::*;
 
 /// Wakes a thread that waits for a future.

@@ -10,6 +10,7 @@ use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, Value};
+use unpick_core::timeouts::Timeouts;
 use unpick_runtime::Tag;
 use unpick_runtime::facts::{self, Fact};
 use unpick_runtime::ops::{self, Object};
@@ -17,6 +18,7 @@ use unpick_runtime::ops::{self, Object};
 use super::mutex::MutexGuard;
 use crate::here;
 use crate::thread::{self, Wakes};
+use crate::time::{limit, pass};
 
 /// A condition that threads wait for, as [`std::sync::Condvar`].
 ///
@@ -26,7 +28,8 @@ use crate::thread::{self, Wakes};
 ///   synchronises with nothing by itself, as in `std`: what the threads share goes through the mutex.
 /// - A wait ends without a reason only if
 ///   [`Check::spurious_wakeups`](crate::Check::spurious_wakeups) is set; then once for each thread.
-/// - The time of a wait may be over at any moment before the thread is woken. A loop around a wait
+/// - The time of a wait may be over at any moment before the thread is woken, unless
+///   [`Check::timeouts`](crate::Check::timeouts) says otherwise. A loop around a wait
 ///   with a time limit that does nothing else is recognised as one that waits.
 /// - Threads whose number is above 63 cannot wait.
 ///
@@ -60,7 +63,7 @@ impl RefUnwindSafe for Condvar {}
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Never,
-    WhenTimeIsOver,
+    After(Duration),
 }
 
 impl Condvar {
@@ -131,11 +134,7 @@ impl Condvar {
         dur: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let over = if ops::in_check() {
-            let woken = self.sleep(&guard, End::WhenTimeIsOver, here!());
-            if !woken {
-                crate::time::pass(dur);
-            }
-            !woken
+            !self.sleep(&guard, End::After(dur), here!())
         } else {
             self.tag.assert_outside();
             guard.with_outside(|outside| {
@@ -265,12 +264,8 @@ impl Condvar {
             }
         }
         guard.unlock_to_wait();
-        let woken = if end == End::WhenTimeIsOver {
-            let woken = !self.take_out(bit, site);
-            if woken {
-                this.wait(Mode::Relaxed, site);
-            }
-            woken
+        let woken = if let End::After(time) = end {
+            self.wait_within(&this, time, site)
         } else if this.wakes_spuriously(site) {
             if !self.take_out(bit, site) {
                 // It was woken, which is the other choice.
@@ -282,6 +277,28 @@ impl Condvar {
             true
         };
         guard.lock_again(site);
+        woken
+    }
+
+    /// Waits for a time at most. Says whether the thread was woken by another.
+    fn wait_within(&self, this: &Wakes, time: Duration, site: Site) -> bool {
+        let bit = 1 << this.number();
+        let woken = match limit(time) {
+            Timeouts::Never => {
+                this.wait(Mode::Relaxed, site);
+                return true;
+            }
+            Timeouts::Last => {
+                let woken = this.wait_within(Mode::Relaxed, time, site);
+                return woken || !self.take_out(bit, site);
+            }
+            _ => !self.take_out(bit, site),
+        };
+        if woken {
+            this.wait(Mode::Relaxed, site);
+        } else {
+            pass(time);
+        }
         woken
     }
 

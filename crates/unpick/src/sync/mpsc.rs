@@ -7,8 +7,9 @@
 //! between senders: a thread that is told that a channel is full, or empty, may be told so of an
 //! older state than another thread has seen.
 //!
-//! Time does not exist in a check: [`Receiver::recv_timeout`] may give up whenever no message is
-//! known to be there, and a loop around it waits like one around [`Receiver::recv`].
+//! [`Receiver::recv_timeout`] may give up whenever no message is known to be there, unless
+//! [`Check::timeouts`](crate::Check::timeouts) says otherwise, and a loop around it waits like one around
+//! [`Receiver::recv`].
 //!
 //! ```
 //! use unpick::sync::mpsc;
@@ -34,10 +35,12 @@ use std::sync::mpsc as outside;
 use std::time::Duration;
 
 use unpick_core::op::Site;
+use unpick_core::timeouts::Timeouts;
 use unpick_runtime::ops;
 
 use self::channel::{Channel, Handle};
 use crate::here;
+use crate::time::{limit, pass};
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
@@ -255,7 +258,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The next message; waits for it, but not for ever. Inside a check it may give up at any time.
+    /// The next message; waits for it, but not for ever. Inside a check it may give up at any time,
+    /// unless [`Check::timeouts`](crate::Check::timeouts) says otherwise.
     ///
     /// # Errors
     ///
@@ -263,12 +267,17 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match &self.receiving {
-            Receiving::Checked { channel, .. } => {
-                channel.try_receive(true, here!()).map_err(|error| match error {
-                    TryRecvError::Empty => RecvTimeoutError::Timeout,
+            Receiving::Checked { channel, .. } => match limit(timeout) {
+                Timeouts::Never => channel.receive(here!()).ok_or(RecvTimeoutError::Disconnected),
+                Timeouts::Last => channel.receive_within(timeout, here!()),
+                _ => channel.try_receive(true, here!()).map_err(|error| match error {
+                    TryRecvError::Empty => {
+                        pass(timeout);
+                        RecvTimeoutError::Timeout
+                    }
                     TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
-                })
-            }
+                }),
+            },
             Receiving::Outside(receiver) => receiver.recv_timeout(timeout),
         }
     }

@@ -163,6 +163,9 @@ impl<'a> Told<'a> {
             EventKind::Spawn => (Action::Spawn { thread: event.value as usize }, false),
             EventKind::Join => (Action::Join { thread: event.value as usize }, false),
             EventKind::Finish => (Action::End, false),
+            EventKind::Choice if event.is_timeout() => {
+                (Action::Label { text: event.name().to_string() }, true)
+            }
             EventKind::Choice => {
                 (Action::Choice { value: event.value, bound: event.expected }, event.value != 0)
             }
@@ -399,7 +402,9 @@ impl<'a> Told<'a> {
                     let call = self.call(waiter.point.site);
                     let object = objects.get(addr.index()).map(|object| object.name.clone());
                     let call = call.or(object).unwrap_or_else(|| String::from("a signal"));
-                    format!("for `{call}` to end, and nobody is left to wake it")
+                    let last =
+                        self.last_poll(waiter, addr).map_or_else(String::new, |last| format!("; {last}"));
+                    format!("for `{call}` to end, and nobody is left to wake it{last}")
                 }
                 Wait::Join(child) => format!("for the end of {}", site::thread_name(child)),
                 Wait::Spin { from } => {

@@ -177,6 +177,17 @@ enum Identity {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ThreadId(Identity);
 
+impl ThreadId {
+    /// What the thread is called inside a check, where the main thread is 0.
+    #[doc(hidden)]
+    pub fn number(&self) -> Option<u32> {
+        match self.0 {
+            Identity::Checked(number) => Some(number),
+            Identity::Outside(_) => None,
+        }
+    }
+}
+
 impl fmt::Debug for ThreadId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use unpick_core::op::{Addr, Mode, Op, Site};
+use unpick_core::timeouts::Timeouts;
 use unpick_runtime::ops::{self, Object};
 
 use super::handle::Local;
 use crate::here;
-use crate::time::{pass, sleep};
+use crate::time::{limit, pass, sleep, wait_within};
 
 /// Waits until the thread is given a token by [`unpark`](super::Thread::unpark), and uses it up, as
 /// [`std::thread::park`].
@@ -50,7 +51,7 @@ pub fn park() {
 /// Waits for a token, but not for ever, as [`std::thread::park_timeout`].
 ///
 /// Inside a check the time may pass at any moment, however long it is: whenever there is no token,
-/// the thread goes on without.
+/// the thread goes on without. [`Check::timeouts`](crate::Check::timeouts) changes that.
 ///
 /// ```
 /// use std::time::Duration;
@@ -65,8 +66,19 @@ pub fn park_timeout(duration: Duration) {
     }
     let local = Local::of(ops::thread());
     let token = Object::new(&local.token, "token");
-    if ops::on_object(token, 1, Op::try_lock(Addr::NONE, here!())) != 0 {
-        pass(duration);
+    let site = here!();
+    match limit(duration) {
+        Timeouts::Never => {
+            ops::on_object(token, 1, Op::wait(Addr::NONE, false, site));
+        }
+        Timeouts::Last => {
+            wait_within(token, Op::wait(Addr::NONE, false, site), duration);
+        }
+        _ => {
+            if ops::on_object(token, 1, Op::try_lock(Addr::NONE, site)) != 0 {
+                pass(duration);
+            }
+        }
     }
 }
 
@@ -79,6 +91,7 @@ pub fn park_timeout_ms(ms: u32) {
 
 /// As [`sleep`], in milliseconds.
 #[deprecated(note = "replaced by `sleep`")]
+#[track_caller]
 pub fn sleep_ms(ms: u32) {
     sleep(Duration::from_millis(ms.into()));
 }
@@ -111,6 +124,12 @@ impl Wakes {
     pub(crate) fn wait(&self, mode: Mode, site: Site) {
         let op = Op { mode, ..Op::wait(Addr::NONE, false, site) };
         ops::on_object(Object::new(&self.0.signal, "signal"), 1, op);
+    }
+
+    /// Waits for [`wake`], until nothing else can run and the time is over: whether somebody woke it.
+    pub(crate) fn wait_within(&self, mode: Mode, time: Duration, site: Site) -> bool {
+        let op = Op { mode, ..Op::wait(Addr::NONE, false, site) };
+        wait_within(Object::new(&self.0.signal, "signal"), op, time)
     }
 
     /// Whether the thread goes on without being woken.

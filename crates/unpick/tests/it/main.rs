@@ -37,6 +37,7 @@ mod statics;
 mod strategies;
 mod support;
 mod surface;
+mod tasks;
 mod threads;
 mod time;
 mod users;

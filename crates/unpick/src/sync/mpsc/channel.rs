@@ -21,9 +21,11 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::mem::{MaybeUninit, needs_drop};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
-use std::sync::mpsc::{TryRecvError, TrySendError};
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError, TrySendError};
+use std::time::Duration;
 
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, TAKEN, Value};
+use unpick_runtime::clocks::{self, Waited};
 use unpick_runtime::facts::{self, Fact};
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::{Tag, shared};
@@ -244,6 +246,22 @@ impl<T> Channel<T> {
         self.see_gone(std::ptr::null(), site);
         self.is_mute.set(true);
         None
+    }
+
+    /// Waits for a message until nothing else can run and the time is over.
+    pub(super) fn receive_within(&self, time: Duration, site: Site) -> Result<T, RecvTimeoutError> {
+        let number = self.received.get();
+        let over = || self.live.get() == 0 && self.sent.get() <= number;
+        let object = Object::new(&self.slot(number).full, KIND);
+        match clocks::wait(object, TAKEN, Op::wait(Addr::NONE, false, site), time, &over) {
+            Waited::Value(_) => Ok(self.take(number, site)),
+            Waited::TimeIsOver => Err(RecvTimeoutError::Timeout),
+            Waited::Over => {
+                self.see_gone(std::ptr::null(), site);
+                self.is_mute.set(true);
+                Err(RecvTimeoutError::Disconnected)
+            }
+        }
     }
 
     /// A message if there is one. `waiting`: the caller waits for a while, and a sender in haste may

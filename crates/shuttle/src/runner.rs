@@ -1,0 +1,288 @@
+//! The runner: a scheduler, settings, and a test.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+
+use unpick::report::TextOptions;
+use unpick::trace::Finding;
+use unpick::{Check, Error, Reason, Timeouts, Verdict, stand_in};
+use unpick_core::plan::Single;
+
+use crate::config::{Config, FailurePersistence, MaxSteps};
+use crate::context::{self, Rules};
+use crate::scheduler::{DfsScheduler, Native, Scheduler, Task};
+use crate::strategy::{Answer, Asking, Oracle, Question};
+
+/// The least that a stack has: reports and destructors need more than Shuttle's default.
+const LEAST_STACK: usize = 256 * 1024;
+
+/// Runs a test under a scheduler.
+pub struct Runner<S: ?Sized + Scheduler> {
+    config: Config,
+    scheduler: Box<S>,
+}
+
+impl<S: ?Sized + Scheduler> fmt::Debug for Runner<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+impl<S: Scheduler + 'static> Runner<S> {
+    /// A runner.
+    pub fn new(scheduler: S, config: Config) -> Runner<S> {
+        Runner { config, scheduler: Box::new(scheduler) }
+    }
+
+    /// Runs the test, and returns how many executions there were.
+    ///
+    /// # Panics
+    ///
+    /// With a report, when the test fails.
+    #[track_caller]
+    pub fn run<F>(self, f: F) -> usize
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        let Runner { config, scheduler } = self;
+        match scheduler.native() {
+            Some(native) => run_native(&config, native, f),
+            None => run_asking(&config, *scheduler, f),
+        }
+    }
+}
+
+/// The settings as unpick has them.
+fn check(config: &Config) -> Check {
+    let model = if config.weak_memory { "cpp20" } else { "sc" };
+    let check = Check::new()
+        .model(model)
+        .stack_size(config.stack_size.max(LEAST_STACK))
+        .timeouts(Timeouts::Never)
+        .leaks(false);
+    let check = config.max_time.into_iter().fold(check, Check::time_limit);
+    match config.max_steps {
+        MaxSteps::None => check.max_events(usize::MAX),
+        MaxSteps::FailAfter(steps) => stand_in::ending_at_cut(check.max_events(steps)),
+        MaxSteps::ContinueAfter(steps) => check.max_events(steps),
+    }
+}
+
+fn program<F: Fn()>(f: F, rules: Rules) -> impl Fn() {
+    move || {
+        context::begin(rules);
+        f();
+    }
+}
+
+/// Runs a test by a strategy of unpick's.
+fn run_native<F>(config: &Config, native: Native, f: F) -> usize
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    match native {
+        Native::Strategy { name, seed, executions, randomness } => {
+            if executions == Some(0) {
+                return 0;
+            }
+            let check = check(config).strategy(&name).seed(seed);
+            let check = executions.into_iter().fold(check, |check, most| check.max_executions(most as u64));
+            let (draws, f) = (name != "optimal", Arc::new(f));
+            let theirs = Arc::clone(&f);
+            let verdict = check.run(program(move || theirs(), Rules { draws, randomness }));
+            if !draws && matches!(verdict, Err(Error::Diverged { .. } | Error::Token { .. })) {
+                // Threads share something that is not of this crate, such as the futures of another. Then only
+                // orders of steps tell executions apart.
+                return run_asking(config, DfsScheduler::new(executions, randomness), move || f());
+            }
+            let verdict = conclude(config, verdict);
+            let stats = verdict.stats();
+            // What a search gives up on the way is no execution; what a sampler does is one that it has drawn.
+            let blocked = if draws { stats.blocked } else { 0 };
+            (stats.executions + blocked) as usize
+        }
+        Native::Replay { token } => {
+            let f = Arc::new(f);
+            let replay = |draws| {
+                let f = Arc::clone(&f);
+                stand_in::replaying(check(config), &token)
+                    .run(program(move || f(), Rules { draws, randomness: true }))
+            };
+            // The schedule does not say who found it: one that draws random numbers, or one that does not.
+            let verdict = match replay(true) {
+                Err(error) if !stand_in::is_mended(&error) => replay(false).or(Err(error)),
+                verdict => verdict,
+            };
+            if !matches!(&verdict, Err(error) if stand_in::is_mended(error)) {
+                conclude(config, verdict);
+            }
+            1
+        }
+    }
+}
+
+/// Runs a test by asking a scheduler.
+fn run_asking<S, F>(config: &Config, mut scheduler: S, f: F) -> usize
+where
+    S: Scheduler,
+    F: Fn() + Send + Sync + 'static,
+{
+    if scheduler.new_execution().is_none() {
+        return 0;
+    }
+    let mut executions = 1;
+    let ((ask, questions), (answer, answers)) = (channel(), channel());
+    let oracle = Arc::new(Mutex::new(Oracle { questions: ask, answers, decided: Vec::new() }));
+    let check = check(config).model("sc").strategy("random");
+    let most = match config.max_steps {
+        MaxSteps::None => usize::MAX,
+        MaxSteps::FailAfter(steps) | MaxSteps::ContinueAfter(steps) => steps,
+    };
+    let worker = std::thread::spawn(move || {
+        let begin = move || {
+            stand_in::execution("sc", Box::new(Asking::new(Arc::clone(&oracle))), most)
+                .expect("there is a model of sequential consistency")
+        };
+        stand_in::run_plan(
+            &check,
+            Box::new(Single::new(begin)),
+            program(f, Rules { draws: true, randomness: true }),
+        )
+    });
+    let mut panicked: Option<Box<dyn Any + Send>> = None;
+    while let Ok(question) = questions.recv() {
+        let given = match panicked {
+            None => catch_unwind(AssertUnwindSafe(|| put(&mut scheduler, &question))),
+            Some(_) => Ok(nothing(&question)),
+        };
+        let given = given.unwrap_or_else(|payload| {
+            panicked = Some(payload);
+            nothing(&question)
+        });
+        executions += usize::from(matches!(given, Answer::Another(true)));
+        // The strategy waits for it, unless the check is over.
+        let _ = answer.send(given);
+    }
+    drop(scheduler);
+    let verdict = worker.join().unwrap_or_else(|payload| resume_unwind(payload));
+    if let Some(payload) = panicked {
+        resume_unwind(payload);
+    }
+    conclude(config, verdict);
+    executions
+}
+
+/// Asks the scheduler.
+fn put(scheduler: &mut impl Scheduler, question: &Question) -> Answer {
+    match question {
+        Question::Another => Answer::Another(scheduler.new_execution().is_some()),
+        Question::Next { tasks, current, yields } => {
+            let tasks: Vec<&Task> = tasks.iter().collect();
+            Answer::Next(scheduler.next_task(&tasks, *current, *yields))
+        }
+        Question::Number => Answer::Number(scheduler.next_u64()),
+    }
+}
+
+/// What ends the check.
+fn nothing(question: &Question) -> Answer {
+    match question {
+        Question::Another => Answer::Another(false),
+        Question::Next { .. } => Answer::Next(None),
+        Question::Number => Answer::Number(0),
+    }
+}
+
+thread_local! {
+    /// The finding that the last test of this OS thread failed with, for [`crate::annotate_replay`].
+    static FINDING: RefCell<Option<Finding>> = const { RefCell::new(None) };
+}
+
+/// What the last test of this OS thread failed with.
+#[cfg_attr(not(feature = "annotation"), expect(dead_code, reason = "annotations are a feature"))]
+pub(crate) fn last_finding() -> Option<Finding> {
+    FINDING.take()
+}
+
+/// Panics if the test failed.
+fn conclude(config: &Config, verdict: Result<Verdict, Error>) -> Verdict {
+    let verdict = match verdict {
+        Ok(verdict) => verdict,
+        Err(error) => panic!("unpick could not check the program: {error}"),
+    };
+    if let Some(finding) = verdict.violation() {
+        let message = message(config, finding);
+        FINDING.set(Some(finding.clone()));
+        panic!("{message}");
+    }
+    if let (Verdict::Inconclusive(Reason::Events(place), _), MaxSteps::FailAfter(steps)) =
+        (&verdict, config.max_steps)
+    {
+        panic!(
+            "exceeded max_steps bound {steps}. this might be caused by an unfair schedule (e.g., a spin loop)? it was \
+             at {place}"
+        );
+    }
+    verdict
+}
+
+/// What a failing test says: what is wrong, the schedule, and the report.
+fn message(config: &Config, finding: &Finding) -> String {
+    let wrong = finding.message.join("\n");
+    let wrong = if finding.title == "deadlock" { format!("deadlock! {wrong}") } else { wrong };
+    let options = TextOptions::default();
+    let report = unpick::report::text(finding, &options);
+    let token = schedule(finding);
+    let schedule = match &config.failure_persistence {
+        FailurePersistence::None => String::new(),
+        FailurePersistence::Print => print(&token),
+        FailurePersistence::File(directory) => match save(&token, directory.as_deref()) {
+            Ok(path) => format!(
+                "failing schedule persisted to file: {}\npass that path to `shuttle::replay_from_file` to replay the \
+                 failure\n",
+                path.display()
+            ),
+            Err(error) => format!("the schedule could not be saved ({error}):\n{}", print(&token)),
+        },
+    };
+    format!("{wrong}\n\n{schedule}\n{report}")
+}
+
+fn print(token: &str) -> String {
+    format!(
+        "failing schedule:\n\"\n{token}\n\"\npass that string to `shuttle::replay` to replay the failure\n"
+    )
+}
+
+/// The schedule itself, also where a finding only has the file that holds it.
+fn schedule(finding: &Finding) -> String {
+    let text = if finding.token.contains(['/', '\\', '.']) {
+        std::fs::read_to_string(&finding.token).ok()
+    } else {
+        None
+    };
+    text.unwrap_or_else(|| finding.token.clone()).trim().to_string()
+}
+
+/// Saves a schedule in a file that was not there before.
+fn save(token: &str, directory: Option<&Path>) -> std::io::Result<PathBuf> {
+    let directory = directory.map_or_else(std::env::current_dir, |directory| Ok(directory.to_path_buf()))?;
+    let mut number = 0;
+    loop {
+        let path = directory.join(format!("schedule{number:03}.txt"));
+        match std::fs::File::create_new(&path) {
+            Ok(mut file) => {
+                file.write_all(token.as_bytes())?;
+                return path.canonicalize();
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}

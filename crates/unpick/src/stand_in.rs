@@ -1,0 +1,113 @@
+//! What stand-ins for other tools need, and users do not. No promise of stability.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use unpick_check::{Error, Verdict, registry};
+use unpick_core::execution::Execution;
+use unpick_core::plan::Plan;
+use unpick_core::strategy::Strategy;
+use unpick_core::trace::Finding;
+use unpick_runtime::{Program, ops, panics};
+
+use crate::api::{self, Check};
+use crate::here;
+use crate::replay::MENDED;
+
+/// A check that is over when an execution is longer than the limit on events.
+pub fn ending_at_cut(mut check: Check) -> Check {
+    check.config.ends_at_cut = true;
+    check
+}
+
+/// A check that runs one execution, as a report's token says.
+pub fn replaying(mut check: Check, token: &str) -> Check {
+    check.config.replay = Some(token.to_string());
+    check
+}
+
+/// The memory model of a check, once the environment has had its say.
+///
+/// # Errors
+///
+/// When a variable has a value that is not understood.
+pub fn model(check: &Check) -> Result<String, Error> {
+    Ok(check.config.clone().with_environment(|name| std::env::var(name).ok())?.model)
+}
+
+/// Carries out a check with a plan of one's own.
+///
+/// # Errors
+///
+/// As [`Check::run`].
+pub fn run_plan<F>(check: &Check, plan: Box<dyn Plan>, f: F) -> Result<Verdict, Error>
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    let config = check.config.clone().with_environment(|name| std::env::var(name).ok())?;
+    let program: Program = Arc::new(f);
+    api::explore(&config, &program, plan)
+}
+
+/// An execution of a strategy of one's own, under a memory model.
+///
+/// # Errors
+///
+/// When there is no such model.
+pub fn execution(model: &str, strategy: Box<dyn Strategy>, most_events: usize) -> Result<Execution, Error> {
+    Ok(Execution::new(registry::model(model)?, strategy, most_events))
+}
+
+/// Whether an execution was repeated that shows no violation any more.
+pub fn is_mended(error: &Error) -> bool {
+    matches!(error, Error::Token { problem } if problem == MENDED)
+}
+
+/// The report of a finding, as a failing check shows it.
+pub fn report(finding: &Finding) -> String {
+    api::reports(&[finding]).concat()
+}
+
+/// Whether the caller is a thread of a program under test.
+pub fn in_check() -> bool {
+    ops::in_check()
+}
+
+/// The number of the calling thread, as that of a [`ThreadId`](crate::thread::ThreadId).
+pub fn current() -> u32 {
+    ops::name_of(ops::thread())
+}
+
+/// Ends the execution with a panic that has left a thread, whoever would join that.
+pub fn fail(payload: &(dyn Any + Send)) -> ! {
+    panics::end_execution(payload);
+    unreachable!("the execution is over")
+}
+
+/// A point where other threads may run first, for strategies that decide at each step.
+#[track_caller]
+pub fn step() {
+    ops::guess(1, here!());
+}
+
+/// Says that a thread need not end.
+pub fn detach(number: u32) {
+    if ops::in_check() {
+        ops::detach(ops::named(number));
+    }
+}
+
+/// How many events there have been in this execution, of all threads.
+pub fn events() -> usize {
+    ops::events()
+}
+
+/// Lets the limit on events count anew, from here on.
+pub fn count_events_anew() {
+    ops::count_events_anew();
+}
+
+/// How many events of each thread happen before the next one of a thread.
+pub fn clock(number: u32) -> Vec<u32> {
+    ops::view(ops::named(number))
+}

@@ -1,0 +1,3 @@
+//! [`unpick_shuttle`] under the name of Shuttle.
+
+pub use unpick_shuttle::*;
