@@ -68,6 +68,8 @@ pub struct Limits {
     pub abandons: bool,
     /// Whether memory that is left behind is a violation.
     pub leaks: bool,
+    /// Whether threads have memory of their own, if the global allocator allows it.
+    pub arenas: bool,
 }
 
 /// A position that no thread reaches.

@@ -252,6 +252,15 @@ impl Check {
         self
     }
 
+    /// Whether threads have memory of their own, which the next execution takes over; on unless set. A
+    /// closure that puts what it allocates into what it has captured needs it off. Then memory errors and
+    /// leaks are not found.
+    #[doc(hidden)]
+    pub fn arenas(mut self, on: bool) -> Check {
+        self.config.arenas = on;
+        self
+    }
+
     /// These settings, overridden by the values of variables, as the environment would: `variable` gives
     /// the value of one by its name, if it has one.
     ///
@@ -309,7 +318,19 @@ impl Check {
     /// As [`fn@check`] does.
     #[track_caller]
     pub fn check<F: Fn() + Send + Sync + 'static>(&self, f: F) {
-        match self.run(f) {
+        self.conclude(self.run(f));
+    }
+
+    /// Returns when a program holds, as [`check`](Check::check) does, for front-ends that look at the
+    /// verdict before.
+    ///
+    /// # Panics
+    ///
+    /// As [`fn@check`] does.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn conclude(&self, verdict: Result<Verdict, Error>) {
+        match verdict {
             Ok(Verdict::Holds(_)) => {}
             Ok(Verdict::Violated(violated)) => {
                 let findings: Vec<&Finding> = violated.violations().collect();
@@ -368,6 +389,7 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
             spurious_wakeups: config.spurious_wakeups,
             leaks: config.leaks,
             abandons: config.detached == Detached::Abandoned,
+            arenas: config.arenas,
         },
         known: Knowledge::default(),
         budget: Budget {

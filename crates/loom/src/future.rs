@@ -1,0 +1,68 @@
+//! Running futures, as in `loom::future`.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::{Poll, Waker};
+
+/// Runs a future on the calling thread until it is ready.
+///
+/// It is polled once, then after it was woken, and once without a reason, which futures have to be prepared
+/// for. One that is pending and has lost its waker waits for ever, which is a deadlock.
+#[track_caller]
+pub fn block_on<F>(f: F) -> F::Output
+where
+    F: Future,
+{
+    let mut future = pin!(f);
+    let mut went_on = false;
+    unpick::future::block_on(poll_fn(|context| {
+        loop {
+            if let Poll::Ready(output) = future.as_mut().poll(context) {
+                return Poll::Ready(output);
+            }
+            if went_on || unpick::choose(2) == 0 {
+                return Poll::Pending;
+            }
+            went_on = true;
+        }
+    }))
+}
+
+/// A place where one task leaves its waker and others find it.
+///
+/// The task calls [`register`](AtomicWaker::register) and *then* looks whether what it waits for has
+/// happened; whoever makes it happen calls [`wake`](AtomicWaker::wake) afterwards. The calls take place one
+/// after the other, in any order that threads come in.
+#[derive(Debug, Default)]
+pub struct AtomicWaker(unpick::future::AtomicWaker);
+
+impl AtomicWaker {
+    /// A place without a waker.
+    pub fn new() -> AtomicWaker {
+        AtomicWaker::default()
+    }
+
+    /// Leaves a waker, in place of one that was left before.
+    #[track_caller]
+    pub fn register(&self, waker: Waker) {
+        self.0.register(&waker);
+    }
+
+    /// Leaves a waker, in place of one that was left before.
+    #[track_caller]
+    pub fn register_by_ref(&self, waker: &Waker) {
+        self.0.register(waker);
+    }
+
+    /// Takes the waker, if there is one, and calls it.
+    #[track_caller]
+    pub fn wake(&self) {
+        self.0.wake();
+    }
+
+    /// Takes the waker, if there is one.
+    #[track_caller]
+    pub fn take_waker(&self) -> Option<Waker> {
+        self.0.take()
+    }
+}
