@@ -55,6 +55,8 @@ pub struct Config {
     pub hang_limit: Duration,
     /// Whether memory that is left behind at the end of an execution is a violation.
     pub leaks: bool,
+    /// Whether that is so of shared pointers and of explicit allocations only, and a `Box` may be left behind.
+    pub only_owned_leaks: bool,
     /// Whether threads have memory of their own, if the global allocator allows it.
     pub arenas: bool,
     /// What `check` does when the verdict is inconclusive.
@@ -85,6 +87,7 @@ impl Default for Config {
             max_rounds: 100,
             hang_limit: Duration::from_secs(20),
             leaks: true,
+            only_owned_leaks: false,
             arenas: true,
             on_inconclusive: OnInconclusive::Fail,
             keep_going: 1,

@@ -1,6 +1,5 @@
 //! Checking a closure in all its executions, as in `loom::model`.
 
-use std::mem::needs_drop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,8 +89,7 @@ impl Builder {
     where
         F: Fn() + Sync + Send + 'static,
     {
-        // What the closure has captured may be given memory that has to stay.
-        let check = self.settings().arenas(!needs_drop::<F>());
+        let check = self.settings().arenas(!holds_pointers(&f));
         let f = Arc::new(f);
         if let Some(file) = self.checkpoint_file.as_deref().filter(|file| file.exists()) {
             let program = Arc::clone(&f);
@@ -112,7 +110,7 @@ impl Builder {
 
     fn settings(&self) -> Check {
         let enough = if self.max_branches >= settings::MAX_BRANCHES { MAX_EVENTS } else { 0 };
-        let mut check = Check::new().strategy("optimal").stack_size(STACK_SIZE);
+        let mut check = Check::new().strategy("optimal").stack_size(STACK_SIZE).only_owned_leaks(true);
         check = check.max_events(self.max_branches.max(enough));
         if let Some(most) = self.max_permutations {
             check = check.max_executions(most as u64);
@@ -142,6 +140,18 @@ impl Default for Builder {
     fn default() -> Builder {
         Builder::new()
     }
+}
+
+/// Whether a closure has captured something that looks like an address. Then it may put what it allocates
+/// into memory that outlives the execution, such as a list of results.
+fn holds_pointers<F>(f: &F) -> bool {
+    /// There is no memory below this address.
+    const FIRST_ADDRESS: usize = 1 << 20;
+    let words = (0..size_of::<F>() / size_of::<usize>()).map(|index| {
+        // SAFETY: a whole word of the closure; it may be padding, which has some value in memory.
+        unsafe { (&raw const *f).cast::<usize>().add(index).read_volatile() }
+    });
+    align_of::<F>() >= align_of::<usize>() && words.into_iter().any(|word| word >= FIRST_ADDRESS)
 }
 
 /// Runs the execution of a checkpoint.

@@ -68,6 +68,8 @@ pub struct Limits {
     pub abandons: bool,
     /// Whether memory that is left behind is a violation.
     pub leaks: bool,
+    /// Whether that is so of memory only that has an owner, such as a shared pointer.
+    pub only_owned_leaks: bool,
     /// Whether threads have memory of their own, if the global allocator allows it.
     pub arenas: bool,
 }

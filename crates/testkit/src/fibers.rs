@@ -120,6 +120,7 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             spurious_wakeups: config.spurious_wakeups,
             abandons: false,
             leaks: false,
+            only_owned_leaks: false,
             arenas: true,
         },
         known: Knowledge::default(),

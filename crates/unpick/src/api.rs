@@ -252,6 +252,14 @@ impl Check {
         self
     }
 
+    /// Whether only shared pointers and explicit allocations are leaks when they are left behind, and not
+    /// a plain `Box`.
+    #[doc(hidden)]
+    pub fn only_owned_leaks(mut self, on: bool) -> Check {
+        self.config.only_owned_leaks = on;
+        self
+    }
+
     /// Whether threads have memory of their own, which the next execution takes over; on unless set. A
     /// closure that puts what it allocates into what it has captured needs it off. Then memory errors and
     /// leaks are not found.
@@ -389,6 +397,7 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
             spurious_wakeups: config.spurious_wakeups,
             leaks: config.leaks,
             abandons: config.detached == Detached::Abandoned,
+            only_owned_leaks: config.only_owned_leaks,
             arenas: config.arenas,
         },
         known: Knowledge::default(),
