@@ -13,6 +13,7 @@ mod numbers;
 mod peers;
 mod samplers;
 mod shell;
+mod suites;
 mod test;
 mod tidy;
 
@@ -41,6 +42,8 @@ enum Command {
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
+    /// Runs the loom tests of published crates on loom and on unpick.
+    Suites(suites::Suites),
     /// Looks for files that are too long, modules without documentation, and words not to be used.
     Tidy,
 }
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Command::FuzzBounded(fuzz) => fuzz.run(),
         Command::Bench(Bench::Engine(engine)) => engine.run(),
         Command::Bench(Bench::Peers(peers)) => peers.run(),
+        Command::Suites(suites) => suites.run(),
         Command::Tidy => tidy::run(),
     };
     match result {

@@ -142,16 +142,17 @@ impl Default for Builder {
     }
 }
 
-/// Whether a closure has captured something that looks like an address. Then it may put what it allocates
+/// Whether a closure has captured something that looks like an address of memory that is not static. Then it may put what it allocates
 /// into memory that outlives the execution, such as a list of results.
 fn holds_pointers<F>(f: &F) -> bool {
     /// There is no memory below this address.
     const FIRST_ADDRESS: usize = 1 << 20;
+    let is_pointer = |word: usize| word >= FIRST_ADDRESS && !unpick_runtime::is_static(word);
     let words = (0..size_of::<F>() / size_of::<usize>()).map(|index| {
         // SAFETY: a whole word of the closure; it may be padding, which has some value in memory.
         unsafe { (&raw const *f).cast::<usize>().add(index).read_volatile() }
     });
-    align_of::<F>() >= align_of::<usize>() && words.into_iter().any(|word| word >= FIRST_ADDRESS)
+    align_of::<F>() >= align_of::<usize>() && words.into_iter().any(is_pointer)
 }
 
 /// Runs the execution of a checkpoint.
@@ -209,5 +210,8 @@ where
 /// When it is not.
 #[track_caller]
 pub(crate) fn assert_inside() {
-    assert!(ops::in_check(), "this is possible inside a model only: call it from the closure of `loom::model`");
+    assert!(
+        ops::in_check(),
+        "this is possible inside a model only: call it from the closure of `loom::model`"
+    );
 }

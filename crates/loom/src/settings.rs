@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn what_is_not_a_number_is_refused() {
-        for name in ["MAX_BRANCHES", "MAX_PERMUTATIONS", "MAX_DURATION", "MAX_PREEMPTIONS", "CHECKPOINT_INTERVAL"]
+        for name in
+            ["MAX_BRANCHES", "MAX_PERMUTATIONS", "MAX_DURATION", "MAX_PREEMPTIONS", "CHECKPOINT_INTERVAL"]
         {
             let name = format!("LOOM_{name}");
             let problem = with(&name, "few").map(|_| ()).unwrap_err();

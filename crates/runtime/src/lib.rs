@@ -30,4 +30,5 @@ pub use arena::{Allocator, owned, untracked};
 pub use memory::ordered;
 pub use pulse::Pulse;
 pub use session::{Job, Limits, Program};
+pub use statics::is_static;
 pub use tag::Tag;

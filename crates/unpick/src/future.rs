@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
-use unpick_core::op::{Addr, Op, Site};
+use unpick_core::op::{Addr, Op, Site, ThreadId};
 use unpick_runtime::Tag;
 use unpick_runtime::ops::{self, Object};
 
@@ -24,8 +24,10 @@ struct Signal {
     /// The call of `block_on`: what a report says about waiting and waking, which have no place of
     /// their own in the source.
     site: Site,
-    /// Outside a check: the thread, and whether it was woken.
+    /// The thread, inside a check and outside.
+    inside: Option<ThreadId>,
     outside: Option<Thread>,
+    /// Whether the thread was woken; inside a check, whether it has woken itself.
     woken: AtomicBool,
 }
 
@@ -56,6 +58,11 @@ impl Wake for Signal {
 
     fn wake_by_ref(self: &Arc<Signal>) {
         if ops::in_check() {
+            // Nobody else can tell, and a future that goes on waking itself is a loop that waits.
+            if self.inside == Some(ops::thread()) {
+                self.woken.store(true, Ordering::Relaxed);
+                return;
+            }
             ops::on_object(self.object(), NOT_SENT, Op::post(Addr::NONE, self.site));
             return;
         }
@@ -70,7 +77,7 @@ impl Wake for Signal {
 /// Runs a future on the calling thread until it is ready.
 ///
 /// The future is polled once, and then once for each time that it was woken, or several times
-/// between two polls. There are no polls without a reason: a future that is pending and has lost its
+/// between two polls. If it has woken itself it is polled again at once. There are no polls without a reason: a future that is pending and has lost its
 /// waker waits for ever, which inside a check is a deadlock. What a thread did before it called
 /// `wake` happens before the poll that follows.
 ///
@@ -97,15 +104,36 @@ impl Wake for Signal {
 /// ```
 #[track_caller]
 pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
+    run(future, false)
+}
+
+/// As [`block_on`], but once the future is polled without a reason, or not: in every possible way.
+#[doc(hidden)]
+#[track_caller]
+pub fn block_on_spuriously<F: IntoFuture>(future: F) -> F::Output {
+    run(future, ops::in_check())
+}
+
+#[track_caller]
+fn run<F: IntoFuture>(future: F, mut spuriously: bool) -> F::Output {
     // The handle of an OS thread would be kept by `std`, in memory of the execution.
     let outside = (!ops::in_check()).then(std::thread::current);
-    let signal = Arc::new(Signal { tag: Tag::new(), site: here!(), outside, woken: AtomicBool::new(false) });
+    let inside = ops::in_check().then(ops::thread);
+    let (site, woken) = (here!(), AtomicBool::new(false));
+    let signal = Arc::new(Signal { tag: Tag::new(), site, inside, outside, woken });
     let waker = Waker::from(Arc::clone(&signal));
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future.into_future());
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
+        }
+        if signal.woken.swap(false, Ordering::Acquire) {
+            continue;
+        }
+        if spuriously && ops::choose(2, site) == 1 {
+            spuriously = false;
+            continue;
         }
         signal.wait();
     }
