@@ -1,19 +1,8 @@
 //! Running futures, as in `loom::future`.
 
-use std::future::Future;
 use std::task::Waker;
 
-/// Runs a future on the calling thread until it is ready.
-///
-/// It is polled once, then after it was woken, and once without a reason, which futures have to be prepared
-/// for. One that is pending and has lost its waker waits for ever, which is a deadlock.
-#[track_caller]
-pub fn block_on<F>(f: F) -> F::Output
-where
-    F: Future,
-{
-    unpick::future::block_on_spuriously(f)
-}
+pub use unpick::future::block_on;
 
 /// A place where one task leaves its waker and others find it.
 ///

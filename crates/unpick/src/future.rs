@@ -77,9 +77,10 @@ impl Wake for Signal {
 /// Runs a future on the calling thread until it is ready.
 ///
 /// The future is polled once, and then once for each time that it was woken, or several times
-/// between two polls. If it has woken itself it is polled again at once. There are no polls without a reason: a future that is pending and has lost its
-/// waker waits for ever, which inside a check is a deadlock. What a thread did before it called
-/// `wake` happens before the poll that follows.
+/// between two polls. If it has woken itself it is polled again at once. There are no polls without
+/// a reason, but for one if [`Check::spurious_wakeups`](crate::Check::spurious_wakeups) is set: a future
+/// that is pending and has lost its waker waits for ever, which inside a check is a deadlock. What a
+/// thread did before it called `wake` happens before the poll that follows.
 ///
 /// ```
 /// use std::future::poll_fn;
@@ -104,18 +105,7 @@ impl Wake for Signal {
 /// ```
 #[track_caller]
 pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
-    run(future, false)
-}
-
-/// As [`block_on`], but once the future is polled without a reason, or not: in every possible way.
-#[doc(hidden)]
-#[track_caller]
-pub fn block_on_spuriously<F: IntoFuture>(future: F) -> F::Output {
-    run(future, ops::in_check())
-}
-
-#[track_caller]
-fn run<F: IntoFuture>(future: F, mut spuriously: bool) -> F::Output {
+    let mut spuriously = ops::in_check() && ops::wakes_spuriously();
     // The handle of an OS thread would be kept by `std`, in memory of the execution.
     let outside = (!ops::in_check()).then(std::thread::current);
     let inside = ops::in_check().then(ops::thread);

@@ -117,10 +117,30 @@ fn polls(register_first: bool) -> usize {
 }
 
 #[test]
-fn futures_are_polled_once_without_a_reason() {
+fn futures_are_polled_once_without_a_reason_if_that_is_wanted() {
     let seen: &'static _ = Box::leak(Box::new(StdMutex::new(BTreeSet::new())));
     model(move || _ = seen.lock().unwrap().insert(polls(true)));
+    assert_eq!(*seen.lock().unwrap(), BTreeSet::from([1, 2]));
+    let insert = move || {
+        let polls = polls(true);
+        unpick::outside(|| _ = seen.lock().unwrap().insert(polls));
+    };
+    assert!(unpick::Check::new().spurious_wakeups(true).run(insert).unwrap().holds());
     assert_eq!(*seen.lock().unwrap(), BTreeSet::from([1, 2, 3]));
+}
+
+/// Otherwise the loop would go on for ever: each round wakes, which is a write.
+#[test]
+fn a_future_that_wakes_itself_waits() {
+    model(|| {
+        let ready = Arc::new(AtomicBool::new(false));
+        let theirs = ready.clone();
+        thread::spawn(move || theirs.store(true, Relaxed));
+        block_on(poll_fn(|context| {
+            context.waker().wake_by_ref();
+            if ready.load(Relaxed) { Poll::Ready(()) } else { Poll::Pending }
+        }));
+    });
 }
 
 #[test]
