@@ -4,7 +4,7 @@
 //! The tests run in three ways, of which only the first needs loom:
 //!
 //! ```text
-//! RUSTFLAGS="--cfg loom" cargo test
+//! RUSTFLAGS="--cfg loom" cargo test --test loom
 //! RUSTFLAGS="--cfg loom" cargo test --config 'patch.crates-io.loom.path="../../stand-ins/loom"'
 //! RUSTFLAGS="--cfg loom" cargo test --manifest-path renamed/Cargo.toml
 //! ```
