@@ -52,12 +52,12 @@ pub(super) fn build(suite: &Suite, source: &Path, folder: &Path, ours: bool) -> 
     command.env("CARGO_TARGET_DIR", folder.join(tool).join("target"));
     println!("building the tests of {} with {tool}", suite.name);
     let messages = output(&mut command)?;
-    let programs = messages.lines().filter_map(|line| {
+    let mut programs = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         let is_test = message["profile"]["test"].as_bool() == Some(true);
         is_test.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
     });
-    let program = programs.last().ok_or_else(|| format!("{} has no tests", suite.name))?;
+    let program = programs.next_back().ok_or_else(|| format!("{} has no tests", suite.name))?;
     Ok(Built { program, source: copy })
 }
 

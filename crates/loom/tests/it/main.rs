@@ -1,5 +1,7 @@
 //! Programs as they are written for loom.
 
+#![allow(clippy::undocumented_unsafe_blocks, reason = "what the tests do to cells is what they are about")]
+
 mod cells;
 mod memory;
 mod models;
