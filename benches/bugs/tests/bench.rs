@@ -1,7 +1,9 @@
 //! Every bug of the bench is found, every fixed form is clean, and the data say what is true.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
+use unpick::trace::Finding;
 use unpick::{Check, Verdict};
 use unpick_bugs::table::{self, Measured};
 use unpick_bugs::{Bug, Memory, Variant, all};
@@ -64,16 +66,35 @@ fn bugs_need_the_memory_that_they_are_said_to_need() {
     }
 }
 
+/// Runs the execution of a report again.
+fn replay(bug: &Bug, finding: &Finding) {
+    let token = finding.token.clone();
+    let check = bug.check().with(|name| (name == "UNPICK_REPLAY").then(|| token.clone()));
+    let verdict = run(bug, Variant::Buggy, &check.expect("the token is one of unpick's"));
+    let again = verdict.violation().map(|finding| finding.title.as_str());
+    assert_eq!(again, Some(finding.title.as_str()), "{}: {verdict}", bug.name);
+    assert_eq!(verdict.summary().model, finding.model, "{}", bug.name);
+}
+
 /// A report of each bug can be run again from its token.
 #[test]
 fn findings_are_replayed() {
     for (bug, measured) in MEASURED.iter() {
-        let Some(finding) = measured.buggy.violation() else { continue };
-        let token = finding.token.clone();
-        let check = bug.check().with(|name| (name == "UNPICK_REPLAY").then(|| token.clone()));
-        let verdict = run(bug, Variant::Buggy, &check.expect("the token is one of unpick's"));
-        let again = verdict.violation().map(|finding| finding.title.as_str());
-        assert_eq!(again, Some(bug.violation), "{}: {verdict}", bug.name);
+        if let Some(finding) = measured.buggy.violation() {
+            replay(bug, finding);
+        }
+    }
+}
+
+/// Whoever sets nothing but the time is told of every bug, under the default memory model; if it can show in several ways,
+/// of one of them.
+#[test]
+fn the_default_strategy_finds_every_bug() {
+    for bug in all() {
+        let verdict = run(bug, Variant::Buggy, &bug.check().time_limit(Duration::from_secs(30)));
+        let finding = verdict.violation().unwrap_or_else(|| panic!("{}: {verdict}", bug.name));
+        assert_eq!((finding.model.as_str(), verdict.summary().model.as_str()), ("cpp20", "cpp20"));
+        replay(bug, finding);
     }
 }
 

@@ -84,6 +84,47 @@ fn other_formats_have_the_same_tables() {
     assert!(cells.iter().all(|cell| cell["end"] == "found" && cell["text"] == "deadlock"), "{json}");
 }
 
+/// What a child of a process was started with, if it has one.
+#[cfg(target_os = "linux")]
+fn child_of(process: u32) -> Option<String> {
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).ok()?;
+    let child = children.split_whitespace().next()?.to_string();
+    std::fs::read_to_string(format!("/proc/{child}/cmdline")).ok()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_comparison_shows_what_it_has() {
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    let asked =
+        ["--programs", "bakery,boost_fifo", "--strategies", "optimal", "--tables", "bugs", "--time", "60s"];
+    let child = Command::new(env!("CARGO_BIN_EXE_unpick-compare"))
+        .args(asked)
+        .arg("--markdown")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the comparison can be started");
+    let until = Instant::now() + Duration::from_secs(60);
+    while !child_of(child.id()).is_some_and(|line| line.contains("\"boost_fifo\"")) {
+        assert!(Instant::now() < until, "the second program is never run");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()));
+    let since = Instant::now();
+    let Output { status, stdout, .. } = child.wait_with_output().expect("it ends");
+    let out = String::from_utf8_lossy(&stdout);
+    assert_eq!(status.code(), Some(3), "{out}");
+    assert!(since.elapsed() < Duration::from_secs(20), "it does not wait for the budget");
+    assert!(out.contains("Interrupted after 1 cell,"), "{out}");
+    assert_eq!(rows(&out, "Bugs found")[..2], [["bakery", "1/1"], ["boost_fifo", "not run"]], "{out}");
+    let times = rows(&out, "Time and executions to the bug");
+    assert_eq!(times[1], ["boost_fifo", "not run"], "{out}");
+}
+
 #[test]
 fn what_does_not_exist_is_refused() {
     for (arguments, message) in [

@@ -1,9 +1,9 @@
-//! Times the engine on one program: `unpick-bench NAME SIZE [MODEL] [executions=N]`.
+//! Times the engine on one program: `unpick-bench NAME SIZE [MODEL] [executions=N] [strategy=NAME]`.
 //!
 //! Prints one line of words and `key=value` pairs: executions, events, CPU seconds, nanoseconds per
 //! execution and per event, and the peak of resident memory in KiB. Built with the feature
-//! `counters`, it also counts the blocks of memory that were taken outside the arenas. `executions=N` stops early, so that two runs of different length tell what
-//! one execution costs once everything is warm.
+//! `counters`, it also counts the blocks of memory that were taken outside the arenas. `executions=N` stops
+//! early, so that two runs of different length tell what one execution costs once everything is warm.
 
 mod counting;
 mod programs;
@@ -15,10 +15,13 @@ fn main() {
     // The programs leak their memory.
     let mut check = unpick::Check::new().strategy("optimal").leaks(false);
     for arg in std::env::args().skip(1) {
-        match arg.strip_prefix("executions=").map(|number| number.parse()) {
-            Some(Ok(number)) => check = check.max_executions(number),
-            Some(Err(_)) => fail(&format!("`{arg}` is not a whole number")),
-            None => words.push(arg),
+        match arg.split_once('=') {
+            Some(("executions", number)) => match number.parse() {
+                Ok(number) => check = check.max_executions(number),
+                Err(_) => fail(&format!("`{number}` is not a whole number")),
+            },
+            Some(("strategy", name)) => check = check.strategy(name),
+            _ => words.push(arg),
         }
     }
     let name = words.first().map_or("fib", String::as_str);

@@ -1,10 +1,11 @@
 //! The plan that decides by itself.
 //!
 //! It starts to search all executions. If that takes a while, random descents tell how large the search
-//! is. If it fits the time, it is carried through. If not, it is put aside: executions with few preemptions
-//! are searched, none, one, two, ..., as long as the next number is likely to fit; and the rest of the time
-//! goes to samplers, in turns, more often to those that still find pairs of a write and a read which
-//! nobody has seen yet.
+//! is, and do so again from time to time. If it fits the time, it is carried through. If not, it is put aside:
+//! executions with few preemptions are searched, none, one, two, ..., first sequentially consistent ones, of
+//! which there are far fewer, then all, as long as the next number is likely to fit; and the rest of the time
+//! goes to samplers, in turns, more often to those that still find pairs of a write and a read which nobody has
+//! seen yet.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use unpick_core::execution::Execution;
 use unpick_core::plan::{Moment, Outlook, Plan, Step};
 use unpick_core::stats::Stats;
-use unpick_core::strategy::Estimate;
+use unpick_core::strategy::{Estimate, Path};
 use unpick_strategies::optimal::Probe;
 
 use crate::config::Config;
@@ -23,7 +24,10 @@ use crate::registry;
 const USUAL_TIME: Duration = Duration::from_secs(60);
 
 /// Descents that are made at most to tell the size of the search.
-const DESCENTS: u64 = 500;
+const DESCENTS: u64 = 2000;
+
+/// Searches sequentially consistent executions by the number of their preemptions.
+const TRACES: &str = "cb-dpor";
 
 /// The samplers, those first that are likely to be good.
 const SAMPLERS: [&str; 7] = ["pct", "random", "pos", "surw", "urw", "greybox", "digest"];
@@ -35,6 +39,8 @@ enum Phase {
     All,
     /// Random descents.
     Descents,
+    /// Sequentially consistent executions are searched, those with few preemptions first.
+    Traces,
     /// Executions with at most so many preemptions are searched.
     Bound(u32),
     /// The sampler with this number draws executions.
@@ -63,14 +69,22 @@ pub struct Auto {
     since: Duration,
     /// When to think about the search for all executions again.
     think_at: Duration,
+    /// When it was last thought about.
+    thought_at: Duration,
     /// Time that went into the search for all executions.
     spent: Duration,
     /// That search, while something else goes on.
     aside: Option<Execution>,
-    /// Executions as told by the descents.
+    /// How far it had come when descents were last made.
+    path: Path,
+    /// Whether descents were made since it was last thought about.
+    sounded: bool,
+    /// Executions as told by the last descents.
     size: Option<f64>,
     /// What was covered under the last bound that was exhausted, and how long it took.
     covered: Option<(Coverage, Duration)>,
+    /// Preemptions up to which all sequentially consistent executions were explored.
+    traces: Option<u32>,
     arms: [Arm; SAMPLERS.len()],
     pairs: BTreeSet<(u64, u64)>,
     sampled: u64,
@@ -87,10 +101,14 @@ impl Auto {
             phase: Phase::All,
             since: Duration::ZERO,
             think_at: (budget / 20).max(Duration::from_millis(50)),
+            thought_at: Duration::ZERO,
             spent: Duration::ZERO,
             aside: None,
+            path: Path::default(),
+            sounded: false,
             size: None,
             covered: None,
+            traces: None,
             arms: Default::default(),
             pairs: BTreeSet::new(),
             sampled: 0,
@@ -107,10 +125,12 @@ impl Auto {
     fn make(&self, phase: Phase) -> Execution {
         match phase {
             Phase::All => self.execution("optimal", None),
+            Phase::Traces => self.execution(TRACES, None),
             Phase::Bound(preemptions) => self.execution("optimal", Some(preemptions)),
             Phase::Sampling(arm) => self.execution(SAMPLERS[arm], None),
             Phase::Descents => {
                 let probe = Probe::new(self.config.spurious_failures, self.config.seed, DESCENTS);
+                let probe = probe.beside(self.path.clone());
                 let events = self.config.max_events.unwrap_or(registry::MOST_EVENTS);
                 let model = registry::model(&self.config.model).expect("the settings were good before");
                 Execution::new(model, Box::new(probe), events)
@@ -133,6 +153,7 @@ impl Auto {
                 self.aside = Some(last);
             }
             Phase::Sampling(arm) => self.arms[arm].aside = Some(last),
+            Phase::Traces => self.traces = explored_traces(&last),
             Phase::Descents | Phase::Bound(_) => {}
         }
         (self.phase, self.since) = (phase, now);
@@ -144,11 +165,8 @@ impl Auto {
         let done = execution.stats().executions() as f64;
         let spent = (self.spent + now.saturating_sub(self.since)).as_secs_f64();
         let left = self.budget.saturating_sub(now).as_secs_f64();
-        let by_tree = execution.strategy().estimate(execution.stats().executions());
-        let total = match (self.size, by_tree) {
-            (Some(size), Some(tree)) => size.min(tree.total.max(done)),
-            (size, tree) => size.or(tree.map(|tree| tree.total)).unwrap_or(f64::INFINITY),
-        };
+        let tree = || execution.strategy().estimate(execution.stats().executions());
+        let total = self.size.or_else(|| tree().map(|tree| tree.total)).unwrap_or(f64::INFINITY);
         (total - done).max(0.0) * spent / done.max(1.0) <= left
     }
 
@@ -175,6 +193,13 @@ impl Auto {
         self.enter(Phase::Sampling(0), execution, now)
     }
 
+    /// Pairs that the sampler at work has found in its turn so far, and nobody before.
+    fn fresh_pairs(&self, arm: usize, execution: &Execution) -> usize {
+        let known = execution.strategy().coverage().map_or(&[][..], |coverage| coverage.known());
+        let known = known.iter().skip(self.arms[arm].looked);
+        known.filter(|(write, read)| !self.pairs.contains(&(write.0, read.0))).count()
+    }
+
     /// Counts what a sampler has found in its turn.
     fn settle(&mut self, arm: usize, execution: &Execution) {
         let known = execution.strategy().coverage().map_or(&[][..], |coverage| coverage.known());
@@ -198,6 +223,13 @@ impl Auto {
         arms.fold((0, f64::NEG_INFINITY), |best, arm| if arm.1 > best.1 { arm } else { best }).0
     }
 
+    /// Time for descents at most: at first as much as for the search so far, then a tenth of that since the
+    /// last ones.
+    fn sounding(&self) -> Duration {
+        let searched = self.think_at.saturating_sub(self.thought_at);
+        if self.size.is_none() { self.budget / 20 } else { searched / 10 }
+    }
+
     fn turn(&self) -> Duration {
         (self.budget / 200).clamp(Duration::from_millis(10), Duration::from_millis(500))
     }
@@ -211,6 +243,11 @@ impl Auto {
     }
 }
 
+/// Preemptions up to which a search of traces has explored everything.
+fn explored_traces(execution: &Execution) -> Option<u32> {
+    execution.strategy().traces().and_then(|traces| traces.explored)
+}
+
 impl Plan for Auto {
     fn begin(&mut self) -> Execution {
         *self = Auto::new(&self.config);
@@ -221,6 +258,7 @@ impl Plan for Auto {
         // What was put aside does not fit any more either.
         self.sampled = self.sampled(execution);
         self.aside = None;
+        self.path = Path::default();
         self.arms.iter_mut().for_each(|arm| (arm.aside, arm.looked) = (None, 0));
         *execution = self.make(self.phase);
     }
@@ -239,19 +277,32 @@ impl Plan for Auto {
                 Step::Exhausted
             }
             Phase::All if now < self.think_at => Step::GoOn,
-            Phase::All if self.size.is_none() => self.enter(Phase::Descents, execution, now),
+            Phase::All if !self.sounded => {
+                self.path = execution.strategy().path().unwrap_or_default();
+                self.enter(Phase::Descents, execution, now)
+            }
             Phase::All if self.fits(execution, now) => {
+                self.sounded = false;
+                self.thought_at = now;
                 self.think_at = now + (self.budget.saturating_sub(now) / 4).max(Duration::from_millis(50));
                 Step::GoOn
             }
-            Phase::All => self.enter(Phase::Bound(0), execution, now),
+            Phase::All => self.enter(Phase::Traces, execution, now),
             Phase::Descents => {
-                if !moment.ended && now.saturating_sub(self.since) < self.budget / 20 {
+                if !moment.ended && now.saturating_sub(self.since) < self.sounding() {
                     return Step::GoOn;
                 }
                 let estimate = execution.strategy().estimate(0);
-                self.size = Some(estimate.map_or(f64::INFINITY, |estimate| estimate.total));
+                self.size = estimate.map(|estimate| estimate.total).or(self.size);
+                self.sounded = true;
                 self.enter(Phase::All, execution, now)
+            }
+            Phase::Traces => {
+                let most = self.budget.saturating_sub(self.since) / 4;
+                if !moment.ended && now.saturating_sub(self.since) < most {
+                    return Step::GoOn;
+                }
+                self.enter(Phase::Bound(0), execution, now)
             }
             Phase::Bound(bound) => self.after_bound(bound, execution, moment),
             Phase::Sampling(arm) => {
@@ -273,7 +324,7 @@ impl Plan for Auto {
         let all = if self.phase == Phase::All { Some(execution) } else { self.aside.as_ref() };
         let done = all.map_or(0, |all| all.stats().executions());
         let tree = all.and_then(|all| all.strategy().estimate(done));
-        let total = self.size.filter(|size| size.is_finite()).map(|size| size.max(done as f64));
+        let total = self.size.map(|size| size.max(done as f64));
         let estimate = match (total, tree) {
             (Some(total), _) => Some(Estimate { progress: done as f64 / total, total, recursive: total }),
             (None, tree) => tree,
@@ -282,15 +333,24 @@ impl Plan for Auto {
             Phase::Descents => "optimal",
             _ => execution.strategy().name(),
         };
-        let sampling = matches!(self.phase, Phase::Sampling(_));
+        let sampling = match self.phase {
+            Phase::Sampling(arm) => Some(arm),
+            _ => None,
+        };
+        let bound = execution.strategy().preemption_bound().map(|bound| bound.preemptions);
         Outlook {
             strategy: strategy.to_string(),
-            bound: execution.strategy().preemption_bound().map(|bound| bound.preemptions),
+            bound: bound.or_else(|| execution.strategy().traces()?.bound),
             explored: self.covered.map(|(coverage, _)| coverage.preemptions),
+            explored_traces: if self.phase == Phase::Traces {
+                explored_traces(execution)
+            } else {
+                self.traces
+            },
             exhausted: self.exhausted,
             estimate,
             sampled: self.sampled(execution),
-            pairs: sampling.then_some(self.pairs.len()),
+            pairs: sampling.map(|arm| self.pairs.len() + self.fresh_pairs(arm, execution)),
         }
     }
 

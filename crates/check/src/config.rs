@@ -25,6 +25,26 @@ pub enum Detached {
     Abandoned,
 }
 
+/// How a check that takes long shows that it goes on, on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Progress {
+    /// By a line that is drawn again and again if that is a terminal, and else not at all. The default.
+    Terminal,
+    /// The same on a terminal, and by plain lines elsewhere.
+    Everywhere,
+    /// By plain lines: the first after so long, the next ones after twice the time of the last, and at least every
+    /// five minutes.
+    Lines(Duration),
+    /// Not at all.
+    Never,
+}
+
+impl Progress {
+    /// When the first plain line comes, unless set.
+    pub const USUAL: Duration = Duration::from_secs(10);
+}
+
 /// Settings of a check.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -67,8 +87,8 @@ pub struct Config {
     pub detached: Detached,
     /// A schedule to replay instead of searching.
     pub replay: Option<String>,
-    /// Whether to show progress: `None` when standard error is a terminal.
-    pub progress: Option<bool>,
+    /// How to show progress.
+    pub progress: Progress,
 }
 
 impl Default for Config {
@@ -93,7 +113,7 @@ impl Default for Config {
             keep_going: 1,
             detached: Detached::MustEnd,
             replay: None,
-            progress: None,
+            progress: Progress::Terminal,
         }
     }
 }
@@ -117,7 +137,10 @@ pub const VARIABLES: [(&str, &str); 18] = [
     ("UNPICK_KEEP_GOING", "violations that differ to look for before stopping; 1 unless set"),
     ("UNPICK_DETACHED", "threads that nobody joins: must-end, abandoned"),
     ("UNPICK_REPLAY", "a schedule from a report: runs that execution only"),
-    ("UNPICK_PROGRESS", "1: show progress, 0: do not"),
+    (
+        "UNPICK_PROGRESS",
+        "1: show progress, 0: do not, 30s: in plain lines, the first after so long; unless set, as the terminal and CI ask",
+    ),
 ];
 
 impl Config {
@@ -209,9 +232,25 @@ impl Config {
         if let Some(token) = variable("UNPICK_REPLAY").filter(|token| !token.is_empty()) {
             self.replay = Some(token);
         }
-        if let Some(on) = switch("UNPICK_PROGRESS")? {
-            self.progress = Some(on);
+        // Those who run tests of others say so in this way, and keep what is printed as a file.
+        if variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
+            && matches!(self.progress, Progress::Terminal | Progress::Everywhere)
+        {
+            self.progress = Progress::Lines(Progress::USUAL);
         }
+        self.progress = match variable("UNPICK_PROGRESS").as_deref() {
+            None | Some("") => self.progress,
+            Some("1" | "true" | "yes" | "on") => match self.progress {
+                Progress::Lines(first) => Progress::Lines(first),
+                _ => Progress::Everywhere,
+            },
+            Some("0" | "false" | "no" | "off") => Progress::Never,
+            Some(text) => {
+                let first = parse_duration(text).filter(|first| !first.is_zero());
+                let problem = || format!("`{text}` is neither 1 nor 0, nor a time such as 30s");
+                Progress::Lines(first.ok_or_else(|| wrong("UNPICK_PROGRESS", problem()))?)
+            }
+        };
         Ok(self)
     }
 }
@@ -257,6 +296,32 @@ mod tests {
     }
 
     #[test]
+    fn progress_is_shown_as_the_place_asks_for() {
+        let seconds = |seconds| Progress::Lines(Duration::from_secs(seconds));
+        let both = |ci: &'static str, own: &'static str| {
+            let value = move |name: &str| match name {
+                "CI" => Some(ci.to_string()),
+                "UNPICK_PROGRESS" => Some(own.to_string()),
+                _ => None,
+            };
+            Config::default().with_environment(value).map(|config| config.progress)
+        };
+        for (ci, own, expected) in [
+            ("", "", Progress::Terminal),
+            ("false", "", Progress::Terminal),
+            ("true", "", seconds(10)),
+            ("true", "1", seconds(10)),
+            ("true", "0", Progress::Never),
+            ("", "1", Progress::Everywhere),
+            ("", "0", Progress::Never),
+            ("", "30s", seconds(30)),
+            ("1", "2m", seconds(120)),
+        ] {
+            assert_eq!(both(ci, own), Ok(expected), "{ci} {own}");
+        }
+    }
+
+    #[test]
     fn what_is_not_understood_is_an_error() {
         for (name, value) in [
             ("UNPICK_TIME", "soon"),
@@ -267,6 +332,7 @@ mod tests {
             ("UNPICK_INCONCLUSIVE", "shrug"),
             ("UNPICK_KEEP_GOING", "on"),
             ("UNPICK_DETACHED", "1"),
+            ("UNPICK_PROGRESS", "often"),
         ] {
             let error = read(name, value).map(|_| ()).expect_err(name);
             assert!(error.to_string().contains(name), "{error}");

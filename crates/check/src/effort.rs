@@ -4,12 +4,14 @@ use std::fmt;
 
 use unpick_core::plan::Outlook;
 
-/// What a check by the plan `auto` has covered when its time was up.
+/// What a check has covered when its time was up, or when it was interrupted.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Effort {
     /// The highest number of preemptions up to which every execution was explored.
     pub preemptions: Option<u32>,
+    /// The same for sequentially consistent executions only.
+    pub traces: Option<u32>,
     /// Executions that were run.
     pub executions: u64,
     /// Those of them that were drawn at random.
@@ -30,6 +32,7 @@ impl Effort {
     pub fn new(outlook: &Outlook, executions: u64, seed: u64) -> Effort {
         Effort {
             preemptions: outlook.explored,
+            traces: outlook.explored_traces,
             executions,
             sampled: outlook.sampled,
             seed,
@@ -42,20 +45,24 @@ impl Effort {
     /// What was covered, a line each.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![String::from("not every execution was explored")];
-        lines.push(match self.preemptions {
-            Some(1) => String::from("every execution with at most 1 preemption was explored"),
-            Some(most) => format!("every execution with at most {most} preemptions was explored"),
-            None => String::from("no bound on preemptions was exhausted"),
-        });
-        lines.push(match self.sampled {
-            0 => format!("{} executions were run", self.executions),
-            sampled => {
-                let Effort { executions, seed, .. } = self;
-                format!(
-                    "{executions} executions were run, {sampled} of them drawn at random with seed {seed}"
-                )
-            }
-        });
+        let explored = |what: &str, most: u32| {
+            let plural = if most == 1 { "" } else { "s" };
+            format!("every {what} with at most {most} preemption{plural} was explored")
+        };
+        lines.extend(self.preemptions.map(|most| explored("execution", most)));
+        // What all executions were explored for need not be said of some.
+        let traces = self.traces.filter(|&most| self.preemptions.is_none_or(|all| all < most));
+        lines.extend(traces.map(|most| explored("sequentially consistent execution", most)));
+        if self.preemptions.is_none() && traces.is_none() {
+            lines.push(String::from("no bound on preemptions was exhausted"));
+        }
+        let Effort { executions, sampled, seed, .. } = self;
+        let plural = if *executions == 1 { " was" } else { "s were" };
+        let drawn = match sampled {
+            0 => String::new(),
+            sampled => format!(", {sampled} of them drawn at random with seed {seed}"),
+        };
+        lines.push(format!("{executions} execution{plural} run{drawn}"));
         if let (Some(estimate), Some(share)) = (self.estimate, self.share) {
             let percent = share * 100.0;
             lines.push(format!(
@@ -83,6 +90,7 @@ mod tests {
     fn each_line_says_one_thing() {
         let effort = Effort {
             preemptions: Some(1),
+            traces: Some(2),
             executions: 900,
             sampled: 300,
             seed: 7,
@@ -93,11 +101,16 @@ mod tests {
         let lines = [
             "not every execution was explored",
             "every execution with at most 1 preemption was explored",
+            "every sequentially consistent execution with at most 2 preemptions was explored",
             "900 executions were run, 300 of them drawn at random with seed 7",
             "the search for all saw about 2.1 % of some 20000 executions",
             "12 reads-from pairs were seen at random",
         ];
         assert_eq!(effort.lines(), lines);
         assert_eq!(effort.to_string(), lines.join("; "));
+        let less = Effort { preemptions: Some(2), ..effort.clone() };
+        assert_eq!(less.lines()[1..3], ["every execution with at most 2 preemptions was explored", lines[3]]);
+        let none = Effort { preemptions: None, traces: None, executions: 1, sampled: 0, ..effort };
+        assert_eq!(none.lines()[1..3], ["no bound on preemptions was exhausted", "1 execution was run"]);
     }
 }

@@ -14,7 +14,7 @@ pub mod registry;
 pub mod strategies;
 pub mod verdict;
 
-pub use config::{Config, Detached, OnInconclusive};
+pub use config::{Config, Detached, OnInconclusive, Progress};
 pub use coverage::Coverage;
 pub use effort::Effort;
 pub use unpick_core::error::Error;

@@ -60,7 +60,7 @@ pub struct Summary {
     pub coverage: Option<Coverage>,
     /// What was counted, under its last bound, by a strategy that runs traces.
     pub traces: Option<Traces>,
-    /// How far the plan `auto` came, if it could not explore everything.
+    /// How far the check came, if the plan `auto` could not explore everything, or if it was interrupted.
     pub effort: Option<Effort>,
 }
 
@@ -86,7 +86,7 @@ impl Summary {
         Summary { coverage, ..self }
     }
 
-    /// The same with how far the plan `auto` came.
+    /// The same with how far the check came.
     pub fn with_effort(self, effort: Option<Effort>) -> Summary {
         Summary { effort, ..self }
     }
@@ -111,6 +111,8 @@ pub enum Reason {
     Executions,
     /// The time was up.
     Time,
+    /// The process was interrupted, by Ctrl-C for example.
+    Interrupted,
     /// Executions were drawn at random, this many; that proves nothing about the others.
     Sampled(u64),
     /// Some executions were cut at the limit on events, first at this place.
@@ -128,6 +130,7 @@ impl fmt::Display for Reason {
         match self {
             Reason::Executions => f.write_str("the limit on executions was reached"),
             Reason::Time => f.write_str("the time was up"),
+            Reason::Interrupted => f.write_str("the check was interrupted"),
             Reason::Sampled(1) => f.write_str("1 execution was sampled, not all of them"),
             Reason::Sampled(count) => write!(f, "{count} executions were sampled, not all of them"),
             Reason::Events(place) => write!(f, "executions were cut at the limit on events, at {place}"),
@@ -255,10 +258,11 @@ impl fmt::Display for Counted<'_> {
     }
 }
 
-/// One line.
+/// One line; the alternate form has a line for each thing that was covered or assumed.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let summary = self.summary();
+        let separator = if f.alternate() { "\n  " } else { "; " };
         match self {
             Verdict::Holds(_) => f.write_str("holds")?,
             Verdict::Violated(violated) => {
@@ -290,13 +294,13 @@ impl fmt::Display for Verdict {
         }
         f.write_str(")")?;
         if let Some(coverage) = &summary.coverage {
-            write!(f, "; {coverage}")?;
+            write!(f, "{separator}{coverage}")?;
         }
-        if let Some(effort) = &summary.effort {
-            write!(f, "; {effort}")?;
+        for line in summary.effort.iter().flat_map(Effort::lines) {
+            write!(f, "{separator}{line}")?;
         }
         for assumption in &summary.assumptions {
-            write!(f, "; {assumption}")?;
+            write!(f, "{separator}{assumption}")?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const CODES: &str = "\
 Exit codes: 0 holds, 1 violated, 2 error, 3 inconclusive.
-Tests are those of cargo: one that fails gives 1.";
+Tests are those of cargo: one that fails gives 1. Ctrl-C gives the verdict so far, and 3.";
 
 /// Finds concurrency bugs, and proves their absence within stated bounds.
 ///

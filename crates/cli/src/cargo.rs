@@ -5,9 +5,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use unpick_check::{Config, registry};
+use unpick_runtime::interrupt;
 
 use crate::Exit;
 use crate::args::{Detached, Inconclusive, Replay, Settings, Test};
@@ -75,6 +76,21 @@ fn variables(settings: &Settings) -> Variables {
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
+/// Runs a command to its end. After Ctrl-C, which it hears as well, this process goes on.
+pub(crate) fn uninterrupted(command: &mut Command) -> Result<ExitStatus, Error> {
+    interrupt::adopt_orphans();
+    let listening = interrupt::listen();
+    let status = command.status().map_err(Error::NoCargo);
+    drop(listening);
+    status
+}
+
+/// How a command ends that was interrupted: cargo has gone, but what it ran says how far it came.
+pub(crate) fn after_interrupt() -> Exit {
+    let violated = interrupt::wait_for_children().contains(&i32::from(Exit::Violated.code()));
+    if violated { Exit::Violated } else { Exit::Inconclusive }
+}
+
 fn run(arguments: &[OsString], variables: &[(&'static str, String)]) -> Result<Exit, Error> {
     let test = |more: &[&str]| {
         let mut command = Command::new(program());
@@ -82,7 +98,11 @@ fn run(arguments: &[OsString], variables: &[(&'static str, String)]) -> Result<E
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         command
     };
-    if test(&[]).status().map_err(Error::NoCargo)?.success() {
+    let status = uninterrupted(&mut test(&[]))?;
+    if interrupt::requested() {
+        return Ok(after_interrupt());
+    }
+    if status.success() {
         return Ok(Exit::Holds);
     }
     // Cargo ends with the same code for a test that fails and for one that does not build. What

@@ -6,6 +6,8 @@
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
+use unpick_runtime::interrupt;
+
 use crate::error::Error;
 use crate::{Exit, cargo, demo};
 
@@ -20,7 +22,14 @@ pub(crate) fn compare(options: &[OsString]) -> Result<Exit, Error> {
     // The folder stays the same, so that paths in the options mean what they say.
     command.args(["run", "--release", "--quiet", "--package", "unpick-bugs", "--bin", "unpick-compare"]);
     command.arg("--manifest-path").arg(manifest).arg("--").args(options).stdin(Stdio::null());
-    let status = command.status().map_err(Error::NoCargo)?;
+    let status = cargo::uninterrupted(&mut command)?;
+    if interrupt::requested() {
+        return Ok(cargo::after_interrupt());
+    }
     // Whoever failed, cargo or the comparison, has said why.
-    Ok(if status.success() { Exit::Holds } else { Exit::Error })
+    Ok(match status.code() {
+        Some(0) => Exit::Holds,
+        Some(3) => Exit::Inconclusive,
+        _ => Exit::Error,
+    })
 }

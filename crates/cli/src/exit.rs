@@ -21,7 +21,7 @@ pub enum Exit {
     Error,
     /// 3: no violation was found, but not everything was explored.
     ///
-    /// Only programs that show a verdict end with it, such as the examples.
+    /// Programs that show a verdict end with it, such as the examples, and all commands that were interrupted.
     Inconclusive,
 }
 

@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use unpick_runtime::interrupt;
 
 use crate::measure::{Budget, Cell, Measured, measure};
 use crate::program::{Form, Program};
@@ -18,10 +19,15 @@ pub const CELL: &str = "--cell";
 /// What a child has beyond the time after which it should have ended by itself.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Runs a cell in a child.
-pub fn run(cell: &Cell, budget: &Budget) -> Measured {
+/// Runs a cell in a child; nothing comes of it if the process was interrupted.
+pub fn run(cell: &Cell, budget: &Budget) -> Option<Measured> {
+    if interrupt::requested() {
+        return None;
+    }
     let started = start(cell, budget);
-    started.and_then(|child| wait(child, budget)).unwrap_or_else(Measured::failed)
+    let measured = started.and_then(|child| wait(child, budget)).unwrap_or_else(Measured::failed);
+    // The child may have been interrupted too.
+    (!interrupt::requested()).then_some(measured)
 }
 
 fn start(cell: &Cell, budget: &Budget) -> Result<Child, String> {
@@ -46,11 +52,14 @@ fn wait(mut child: Child, budget: &Budget) -> Result<Measured, String> {
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,
-            Ok(None) if started.elapsed() >= limit => {
+            Ok(None) if started.elapsed() >= limit || interrupt::requested() => {
                 // One that has just ended cannot be killed any more.
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("no end within {} s", limit.as_secs()));
+                return Err(match interrupt::requested() {
+                    true => String::from("interrupted"),
+                    false => format!("no end within {} s", limit.as_secs()),
+                });
             }
             Ok(None) => std::thread::sleep(pause),
             Err(error) => return Err(format!("the child was lost: {error}")),

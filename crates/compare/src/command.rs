@@ -10,6 +10,7 @@ use clap::{Args, Parser, ValueEnum};
 use serde_json::{Value, json};
 use unpick::Check;
 use unpick_check::config::parse_duration;
+use unpick_runtime::interrupt;
 
 use crate::comparison::{Comparison, Results};
 use crate::measure::{Budget, Cell};
@@ -28,7 +29,9 @@ Tables:
 Each program is run under each strategy in a process of its own, one after the other. Budgets are of CPU time of the
 search, so other work on the machine changes little. A cell that hangs or dies is an `error` in its place.
 
-Exit codes: 0 the comparison was made, 2 error.";
+Ctrl-C ends the comparison after the cells that have been run, and prints the tables of these.
+
+Exit codes: 0 the comparison was made, 2 error, 3 interrupted.";
 
 /// Runs programs under several strategies, with equal budgets of CPU time, and prints what came of it
 #[derive(Debug, Parser)]
@@ -86,6 +89,9 @@ enum Tables {
     Ends,
 }
 
+/// The exit code of a comparison of which some cells are missing.
+const INTERRUPTED: u8 = 3;
+
 /// The strategies unless others are given.
 const STRATEGIES: [&str; 10] =
     ["optimal", "source-dpor", "dpor", "cb-dpor", "icb", "chess", "chess-atomic", "random", "pct:3", "pos"];
@@ -101,13 +107,13 @@ pub fn main(programs: &[Program]) -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     let done = match (words.next(), words.next()) {
         (Some(word), Some(cell)) if word == children::CELL => {
-            children::child(programs, &cell.to_string_lossy())
+            children::child(programs, &cell.to_string_lossy()).map(|()| ExitCode::SUCCESS)
         }
         // Wrong arguments end the process here, with a message and code 2.
         _ => compare(programs, &Options::parse()),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(problem) => {
             // Standard error that has gone away leaves nobody to tell.
             let _ = writeln!(io::stderr(), "error: {problem}");
@@ -116,7 +122,7 @@ pub fn main(programs: &[Program]) -> ExitCode {
     }
 }
 
-fn compare(programs: &[Program], options: &Options) -> Result<(), String> {
+fn compare(programs: &[Program], options: &Options) -> Result<ExitCode, String> {
     let comparison = comparison(programs, options)?;
     if let Some(folder) = &options.svg {
         fs::create_dir_all(folder)
@@ -127,8 +133,10 @@ fn compare(programs: &[Program], options: &Options) -> Result<(), String> {
     forms.extend(asked(Tables::Bugs).then_some(Form::Buggy));
     forms.extend((asked(Tables::Searches) || asked(Tables::Ends)).then_some(Form::Fixed));
     let mut progress = Progress { shown: io::stderr().is_terminal() };
+    let listening = interrupt::listen();
     let results =
         comparison.run(&forms, &children::run, &mut |done, all, cell| progress.show(done, all, cell));
+    drop(listening);
     progress.clear();
     let mut tables = Vec::new();
     let mut drawn: Vec<(String, Plot)> = Vec::new();
@@ -151,7 +159,8 @@ fn compare(programs: &[Program], options: &Options) -> Result<(), String> {
     if let Some(folder) = &options.svg {
         draw(folder, &drawn)?;
     }
-    say(&written(&results, &tables, &options.output))
+    say(&written(&results, &tables, &options.output))?;
+    Ok(if interrupt::requested() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// What is asked for; an error if some of it does not exist.
@@ -228,6 +237,7 @@ fn written(results: &Results, tables: &[Table], output: &Output) -> String {
             "executions": results.comparison.budget.executions,
             "events": results.comparison.budget.events,
             "model": results.comparison.budget.model,
+            "interrupted": interrupt::requested(),
             "tables": tables.iter().map(Table::to_json).collect::<Vec<Value>>(),
             "cells": results.cells().iter().map(|(cell, measured)| {
                 let mut value = measured.to_json();
@@ -262,8 +272,13 @@ fn rules(results: &Results) -> String {
     let random = strategies.iter().filter(|_| looked).map(|(_, runs)| *runs).max().filter(|runs| *runs > 1);
     let runs = random
         .map_or_else(String::new, |runs| format!(", {runs} runs for each bug where it draws at random"));
+    let missing = match (interrupt::requested(), results.cells().len()) {
+        (false, _) => String::new(),
+        (true, 1) => String::from(" Interrupted after 1 cell, of which the tables are."),
+        (true, cells) => format!(" Interrupted after {cells} cells, of which the tables are."),
+    };
     format!(
-        "{} programs under {model}, with at most {} of CPU time{executions} for each strategy{runs}.",
+        "{} programs under {model}, with at most {} of CPU time{executions} for each strategy{runs}.{missing}",
         programs.len(),
         time(budget.cpu.as_secs_f64())
     )

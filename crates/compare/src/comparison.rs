@@ -26,12 +26,13 @@ pub struct Results {
 }
 
 impl Comparison {
-    /// Runs the programs in some of their forms, one cell after the other. `runner` runs a cell; `progress`
-    /// is told how many are done, how many there are, and which one comes now.
+    /// Runs the programs in some of their forms, one cell after the other. `runner` runs a cell, and gives nothing
+    /// when the comparison is to stop; `progress` is told how many are done, how many there are, and which one
+    /// comes now.
     pub fn run(
         &self,
         forms: &[Form],
-        runner: &dyn Fn(&Cell, &Budget) -> Measured,
+        runner: &dyn Fn(&Cell, &Budget) -> Option<Measured>,
         progress: &mut dyn FnMut(usize, usize, &Cell),
     ) -> Results {
         let cells = self.cells(forms);
@@ -39,9 +40,9 @@ impl Comparison {
         let mut run = |(done, cell): (usize, Cell)| {
             progress(done, all, &cell);
             let measured = runner(&cell, &self.budget);
-            (cell, measured)
+            measured.map(|measured| (cell, measured))
         };
-        let cells = cells.into_iter().enumerate().map(&mut run).collect();
+        let cells = cells.into_iter().enumerate().map_while(&mut run).collect();
         Results { comparison: self.clone(), cells }
     }
 

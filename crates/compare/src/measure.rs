@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use unpick_check::Error;
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::plan::{Moment, Outlook, Plan, Step};
+use unpick_runtime::interrupt;
 use unpick_runtime::worker::{self, Ending, Explored};
 
 use crate::program::{Form, Program};
@@ -196,6 +197,7 @@ pub fn measure(program: &Program, cell: &Cell, budget: &Budget) -> Result<Measur
         record.add(matches!(outcome, Outcome::Complete).then(|| graph.class()));
         false
     }));
+    let _listening = interrupt::listen();
     let explored = worker::explore(task, &mut |_, _| {})?;
     let record = std::mem::take(&mut *lock(&record));
     Ok(conclude(record, &explored))
@@ -213,7 +215,7 @@ fn conclude(record: Record, explored: &Explored) -> Measured {
         Ending::Violated(violation) => End::Found(violation.title().to_string()),
         Ending::Exhausted if cut => End::Bounded,
         Ending::Exhausted => End::Exhausted,
-        Ending::Executions | Ending::Time => End::Spent,
+        Ending::Executions | Ending::Time | Ending::Interrupted => End::Spent,
     };
     let last = Point {
         executions: record.executions,

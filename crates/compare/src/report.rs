@@ -35,11 +35,16 @@ pub fn bugs_found(results: &Results) -> Table {
 fn shares(results: &Results, name: String, meant: impl Fn(&crate::Program) -> bool) -> Vec<String> {
     let programs: Vec<&crate::Program> = results.comparison.programs.iter().filter(|p| meant(p)).collect();
     let share = |strategy: &str| {
-        let found = programs.iter().map(|program| {
-            let runs = results.runs(&program.name, Form::Buggy, strategy);
-            runs.iter().filter(|run| run.found()).count() as f64 / runs.len().max(1) as f64
-        });
-        format!("{}/{}", number(found.sum::<f64>()), programs.len())
+        let runs = programs.iter().map(|program| results.runs(&program.name, Form::Buggy, strategy));
+        // If the comparison was interrupted, some were not run.
+        let found = runs
+            .filter(|runs| !runs.is_empty())
+            .map(|runs| runs.iter().filter(|run| run.found()).count() as f64 / runs.len() as f64);
+        let found: Vec<f64> = found.collect();
+        match found.len() {
+            0 => String::from("not run"),
+            count => format!("{}/{count}", number(found.iter().sum::<f64>())),
+        }
     };
     std::iter::once(name).chain(results.strategies().map(share)).collect()
 }
@@ -256,7 +261,7 @@ mod tests {
             };
             let history = vec![point(0.5), point(1.0), point(2.0)];
             let bound = (cell.strategy == "b").then_some(2);
-            Measured { end, last: point(8.0), stuck: 0, bound, explored: bound.map(|_| 1), history }
+            Some(Measured { end, last: point(8.0), stuck: 0, bound, explored: bound.map(|_| 1), history })
         };
         comparison.run(&[Form::Buggy, Form::Fixed], &runner, &mut |_, _, _| {})
     }

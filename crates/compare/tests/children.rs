@@ -31,7 +31,8 @@ fn programs() -> Vec<Program> {
 fn run(program: &str, form: Form, strategy: &str) -> End {
     let (program, strategy) = (program.to_string(), strategy.to_string());
     let budget = Budget { cpu: Duration::from_millis(50), executions: None, events: None, model: None };
-    children::run(&Cell { program, form, strategy, seed: 1 }, &budget).end
+    let measured = children::run(&Cell { program, form, strategy, seed: 1 }, &budget);
+    measured.expect("it is not interrupted").end
 }
 
 fn failure(end: End) -> String {

@@ -38,15 +38,20 @@ fn later(a: u32, b: u32) -> u32 {
     (a as i32).max(b as i32) as u32
 }
 
+#[inline(always)]
+fn add(clock: &mut [u32; LANES], other: &[u32; LANES]) {
+    for lane in 0..LANES {
+        clock[lane] = later(clock[lane], other[lane]);
+    }
+}
+
 /// Adds what `other` knows to `clock`.
 #[inline(always)]
 pub fn join(clock: &mut Clock, other: &Clock) {
     let (clocks, _) = clock.as_chunks_mut::<LANES>();
     let (others, _) = other.as_chunks::<LANES>();
     for i in 0..clocks.len().min(others.len()) {
-        for lane in 0..LANES {
-            clocks[i][lane] = later(clocks[i][lane], others[i][lane]);
-        }
+        add(&mut clocks[i], &others[i]);
     }
 }
 
@@ -149,6 +154,16 @@ impl Clocks {
         self.data.resize(slots * PARTS * self.steps, [0; LANES]);
     }
 
+    /// Makes this pool a copy of another.
+    pub fn copy_from(&mut self, other: &Clocks) {
+        (self.steps, self.top) = (other.steps, other.top);
+        let used = self.top * PARTS * self.steps;
+        if self.data.len() < used {
+            self.data.resize(other.data.len(), [0; LANES]);
+        }
+        self.data[..used].copy_from_slice(&other.data[..used]);
+    }
+
     /// Copies a clock from one slot to another.
     #[inline(always)]
     pub fn copy(&mut self, from: (u32, Part), to: (u32, Part)) {
@@ -159,34 +174,67 @@ impl Clocks {
         }
     }
 
-    /// Makes a clock of a new slot: what the clock of `from` knows, and that of `source`, and so many events
-    /// of a thread.
+    /// Makes `hb` of a slot, and `porf` if that is kept: what those of `from` know, what the event learns
+    /// from `source` (in `hb` only if it acquires), and so many events of a thread.
     #[inline(always)]
-    pub fn follow(&mut self, from: u32, source: Option<(u32, Part)>, to: (u32, Part), known: (usize, u32)) {
-        let (old, new) = (self.start(from, to.1), self.start(to.0, to.1));
+    pub fn follow(
+        &mut self,
+        from: u32,
+        source: Option<(u32, bool)>,
+        to: u32,
+        porf: bool,
+        known: (usize, u32),
+    ) {
         if self.steps > 1 {
-            return self.follow_wide(from, source, to, known);
+            return self.follow_wide(from, source, to, porf, known);
         }
-        let mut clock = self.data[old];
-        if let Some(source) = source {
-            let other = &self.data[self.start(source.0, source.1)];
-            for lane in 0..LANES {
-                clock[lane] = later(clock[lane], other[lane]);
+        let data = &mut self.data[..];
+        let start = |slot: u32| {
+            // Said once for a slot, so that it is not asked at each access.
+            let start = slot as usize * PARTS;
+            assert!(start + PARTS <= data.len(), "clocks are made of clocks");
+            start
+        };
+        let (old, new) = (start(from), start(to));
+        let source = source.map(|(source, acquires)| (start(source), acquires));
+        assert!(known.0 < LANES, "a clock has room for its thread");
+        let mut clock = data[old + Part::Hb as usize];
+        if let Some((source, true)) = source {
+            add(&mut clock, &data[source + Part::Published as usize]);
+        }
+        clock[known.0] = known.1;
+        data[new + Part::Hb as usize] = clock;
+        if porf {
+            let mut clock = data[old + Part::Porf as usize];
+            if let Some((source, _)) = source {
+                add(&mut clock, &data[source + Part::Porf as usize]);
             }
+            clock[known.0] = known.1;
+            data[new + Part::Porf as usize] = clock;
         }
-        let target = &mut self.data[new];
-        *target = clock;
-        target[known.0] = known.1;
     }
 
-    #[cold]
     #[inline(never)]
-    fn follow_wide(&mut self, from: u32, source: Option<(u32, Part)>, to: (u32, Part), known: (usize, u32)) {
-        self.copy((from, to.1), to);
-        if let Some(source) = source {
-            self.join(source, to);
+    fn follow_wide(
+        &mut self,
+        from: u32,
+        source: Option<(u32, bool)>,
+        slot: u32,
+        porf: bool,
+        known: (usize, u32),
+    ) {
+        self.copy((from, Part::Hb), (slot, Part::Hb));
+        if let Some((source, true)) = source {
+            self.join((source, Part::Published), (slot, Part::Hb));
         }
-        self.set(to.0, to.1, known.0, known.1);
+        self.set(slot, Part::Hb, known.0, known.1);
+        if porf {
+            self.copy((from, Part::Porf), (slot, Part::Porf));
+            if let Some((source, _)) = source {
+                self.join((source, Part::Porf), (slot, Part::Porf));
+            }
+            self.set(slot, Part::Porf, known.0, known.1);
+        }
     }
 
     /// Sets a clock to nothing known.
@@ -202,10 +250,7 @@ impl Clocks {
         let (source, target) = (self.start(from.0, from.1), self.start(to.0, to.1));
         for step in 0..self.steps {
             let other = self.data[source + step];
-            let clock = &mut self.data[target + step];
-            for lane in 0..LANES {
-                clock[lane] = later(clock[lane], other[lane]);
-            }
+            add(&mut self.data[target + step], &other);
         }
     }
 

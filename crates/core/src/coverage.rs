@@ -52,13 +52,15 @@ impl Coverage {
     pub fn add(&mut self, graph: &Graph, read: EventId) {
         let event = graph.event(read);
         let source = site_of(graph, event.rf);
-        let key = mix(source.0.wrapping_mul(ODD).wrapping_add(event.site.0));
+        // Mixed well enough for a table; what is added up is mixed in full.
+        let key = source.0.wrapping_mul(ODD).wrapping_add(event.site.0).wrapping_mul(ODD);
+        let key = key ^ (key >> 32);
         let last = self.pairs.entry(key);
         let before = std::mem::replace(last, self.begun + 1);
         if before == self.begun + 1 {
             return;
         }
-        self.combination = self.combination.wrapping_add(key);
+        self.combination = self.combination.wrapping_add(mix(key));
         if before == 0 {
             self.last_new = self.executions + 1;
             self.known.push((source, event.site));
@@ -108,7 +110,6 @@ pub fn site_of(graph: &Graph, write: EventId) -> Site {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Event;
     use crate::graph::Synchronisation;
     use crate::op::{Mode, Op, ThreadId};
 
@@ -119,10 +120,10 @@ mod tests {
             let mut graph = Graph::new(Synchronisation::AsWritten);
             let addr = graph.add_location(0);
             let store = Op::store(addr, Mode::Relaxed, 1, Site(1));
-            let write = graph.add(ThreadId::MAIN, Event::from_op(&store));
+            let write = graph.add(ThreadId::MAIN, &store);
             graph.insert_write(addr, 0, write);
             for _ in 0..3 {
-                let read = graph.add(ThreadId::MAIN, Event::from_op(&Op::load(addr, Mode::Relaxed, Site(2))));
+                let read = graph.add(ThreadId::MAIN, &Op::load(addr, Mode::Relaxed, Site(2)));
                 graph.read_from(read, if stale { EventId::INIT } else { write }, false);
                 coverage.add(&graph, read);
             }

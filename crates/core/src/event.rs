@@ -28,8 +28,10 @@ impl EventId {
     }
 }
 
-/// One event. `Copy` and one cache line long: graphs are copied and scanned all the time.
+/// One event. `Copy` and one cache line long: graphs are copied and scanned all the time. The order of the
+/// fields is kept, so that [`Event::matches`] compares four of them at once.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Event {
     /// Value written, result of a choice, or the thread that was spawned or joined.
     pub value: Value,
@@ -77,25 +79,19 @@ impl Event {
     /// Values are addresses.
     pub const POINTER: u8 = 64;
 
-    /// The event that `op` becomes, not yet in a graph.
+    /// What an event with this mode may do.
     #[inline(always)]
-    pub fn from_op(op: &Op) -> Event {
-        Event {
-            value: op.operand,
-            operand: op.operand,
-            expected: op.expected,
-            site: op.site,
-            rf: EventId::INIT,
-            addr: op.addr,
-            stamp: 0,
-            clock: 0,
-            kind: op.kind,
-            rmw: op.rmw,
-            mode: op.mode,
-            failure: op.failure,
-            width: op.width,
-            flags: if op.pointer { Event::POINTER } else { 0 },
-        }
+    pub(crate) fn flags_of(mode: Mode) -> u8 {
+        // A byte for each mode: faster than a table.
+        const ALL: u64 = {
+            let (acquires, releases) = (Event::ACQUIRES as u64, Event::RELEASES as u64);
+            let both = acquires | releases;
+            acquires << (8 * Mode::Acquire as u64)
+                | releases << (8 * Mode::Release as u64)
+                | both << (8 * Mode::AcqRel as u64)
+                | (both | Event::SEQCST as u64) << (8 * Mode::SeqCst as u64)
+        };
+        (ALL >> (8 * mode as u64)) as u8
     }
 
     /// The request that became the event.
@@ -170,7 +166,9 @@ impl Event {
     /// Whether this event is what `op` would become: the same request at the same kind of place.
     #[inline(always)]
     pub fn matches(&self, op: &Op) -> bool {
-        self.kind == op.kind && self.rmw == op.rmw && self.addr == op.addr && self.mode == op.mode
+        let shape = [self.kind as u8, self.rmw as u8, self.mode as u8, self.failure as u8];
+        let wanted = [op.kind as u8, op.rmw as u8, op.mode as u8, op.failure as u8];
+        u32::from_ne_bytes(shape) == u32::from_ne_bytes(wanted) && self.addr == op.addr
     }
 
     /// How the operation is called in a report.

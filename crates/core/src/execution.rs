@@ -74,6 +74,10 @@ pub struct Execution {
     runnable: ThreadSet,
     /// Threads whose replay waits for another thread's.
     waiting: ThreadSet,
+    /// Threads whose replay another one waits for, and maybe more.
+    awaited: ThreadSet,
+    /// Who was last named to run.
+    named: Option<ThreadId>,
     /// Threads that wait for a lock, a thread, or for ever.
     blocked: ThreadSet,
     /// Those of them that may go on when memory changes, and maybe others.
@@ -115,6 +119,8 @@ impl Execution {
             rests: Vec::new(),
             runnable: ThreadSet::new(),
             waiting: ThreadSet::new(),
+            awaited: ThreadSet::new(),
+            named: None,
             blocked: ThreadSet::new(),
             watching: ThreadSet::new(),
             ready: Ready::default(),
@@ -184,15 +190,15 @@ impl Execution {
         self.beyond = false;
         self.runnable.clear();
         self.waiting.clear();
+        self.awaited.clear();
+        self.named = None;
         self.blocked.clear();
         self.watching.clear();
         self.ready.clear();
         self.make_room(self.graph.thread_count());
-        for (t, run) in self.runs.iter_mut().enumerate() {
-            run.pc = 0;
-            run.recorded = self.graph.thread_len(ThreadId(t as u32)) as u32;
-            run.spawned = 0;
-            run.started = false;
+        let recorded = self.graph.thread_lens().chain(std::iter::repeat(0));
+        for (run, recorded) in self.runs.iter_mut().zip(recorded) {
+            *run = Run { recorded, ..Run::default() };
         }
         self.activate(ThreadId::MAIN);
     }
@@ -200,10 +206,16 @@ impl Execution {
     /// The thread that must run now; `None` when the run is over.
     #[inline]
     pub fn next_thread(&mut self) -> Option<ThreadId> {
+        self.named = self.name_thread();
+        self.named
+    }
+
+    #[inline(always)]
+    fn name_thread(&mut self) -> Option<ThreadId> {
         if self.stop.is_some() {
             return None;
         }
-        if !self.waiting.is_empty() {
+        if self.named.is_some_and(|thread| self.awaited.contains(thread)) {
             self.wake_replays();
         }
         if let Some(thread) = self.runnable.first() {
@@ -253,73 +265,6 @@ impl Execution {
         } else {
             self.fresh(thread, op)
         }
-    }
-
-    /// Takes one op of a thread if it repeats what was recorded and need not wait: what [`Execution::op`]
-    /// does most of the time. If not, nothing has happened. Takes no memory.
-    #[inline(always)]
-    pub fn repeat_op(&mut self, thread: ThreadId, op: &Op) -> Repeat {
-        let Run { pc, recorded, .. } = self.runs[thread.index()];
-        if pc >= recorded {
-            return Repeat::No;
-        }
-        let event = self.graph.event(EventId { thread, index: pc });
-        if !event.matches(op) {
-            return Repeat::No;
-        }
-        let value = match event.kind {
-            Kind::Read => {
-                if event.operand != op.operand || event.expected != op.expected {
-                    return Repeat::No;
-                }
-                let rf = event.rf;
-                if rf.is_init() {
-                    self.graph.location(op.addr).init
-                } else if self.runs[rf.thread.index()].pc > rf.index {
-                    self.graph.event(rf).value
-                } else {
-                    return Repeat::After(rf);
-                }
-            }
-            Kind::Write if event.value != op.operand => return Repeat::No,
-            Kind::Write | Kind::Fence => 0,
-            Kind::Choice => event.value,
-            Kind::Spawn => {
-                let child = ThreadId(event.value as u32);
-                if !self.runnable.has_room(child) || child.index() >= self.runs.len() {
-                    return Repeat::No;
-                }
-                self.runs[child.index()].started = true;
-                self.runs[thread.index()].spawned += 1;
-                self.runnable.insert(child);
-                child.0.into()
-            }
-            Kind::Join => {
-                let child = ThreadId(op.operand as u32);
-                let len = self.graph.thread_len(child) as u32;
-                if event.value != op.operand || child.index() >= self.runs.len() {
-                    return Repeat::No;
-                }
-                if self.runs[child.index()].pc < len {
-                    return Repeat::After(EventId { thread: child, index: len - 1 });
-                }
-                0
-            }
-            Kind::Finish => {
-                self.runnable.remove(thread);
-                0
-            }
-        };
-        self.stats.replayed += 1;
-        self.runs[thread.index()].pc = pc + 1;
-        Repeat::Done(value)
-    }
-
-    /// Stops a thread until the event that its op depends on has been repeated: see [`Repeat::After`].
-    pub fn wait_for(&mut self, thread: ThreadId, event: EventId) {
-        self.rests[thread.index()].waits_for = Some(event);
-        self.runnable.remove(thread);
-        self.waiting.insert(thread);
     }
 
     /// The location of an object that has none yet in this run: the recorded one, or a new one.
@@ -441,6 +386,7 @@ impl Execution {
 
     /// Says how the run ended.
     pub fn end(&mut self) -> Outcome {
+        self.stats.replayed += self.runs.iter().map(|run| u64::from(run.pc.min(run.recorded))).sum::<u64>();
         if let Some(outcome) = self.stop.take() {
             return outcome;
         }
@@ -467,8 +413,9 @@ impl Execution {
             if let Some(op) =
                 self.ready.op(thread).copied().filter(|op| waiting::is_for_value(&waiter.wait, op))
             {
-                let Op { addr, rmw, expected: also, site, .. } = op;
-                for_locks.push(LockWaiter { thread, addr, rmw, also, site });
+                let Op { addr, rmw, failure, expected: also, site, .. } = op;
+                let timed = op.operand != 0;
+                for_locks.push(LockWaiter { thread, addr, rmw, failure, timed, also, site });
             }
             waiters.push(waiter);
         }
@@ -561,26 +508,26 @@ impl Execution {
         if op.kind == Kind::Write && op.rmw == Rmw::Lock {
             self.check_unlock(thread, op)?;
         }
-        self.perform_within(thread, op)
+        self.perform_within(op.kind, thread, op)
     }
 
-    /// Adds the event of an op, if the limit allows one more.
+    /// Adds the event of an op of this kind, if the limit allows one more.
     #[inline(always)]
-    fn perform_within(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+    fn perform_within(&mut self, kind: Kind, thread: ThreadId, op: &Op) -> Option<Value> {
         if self.graph.total() >= self.max_events {
             let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
             self.stop = Some(Outcome::Cut(point));
             return None;
         }
-        let value = self.perform(thread, op);
+        let value = self.perform(kind, thread, op);
         self.stats.fresh += 1;
         self.runs[thread.index()].pc += 1;
         Some(value)
     }
 
     #[inline(always)]
-    fn perform(&mut self, thread: ThreadId, op: &Op) -> Value {
-        match op.kind {
+    fn perform(&mut self, kind: Kind, thread: ThreadId, op: &Op) -> Value {
+        match kind {
             Kind::Read => {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
                 let read = self.strategy.read(scene, thread, op);
@@ -611,19 +558,18 @@ impl Execution {
             }
             Kind::Spawn => {
                 let child = self.child_of(thread);
-                let event = Event { value: child.0.into(), ..Event::from_op(op) };
-                self.graph.add(thread, event);
+                self.graph.add_with_value(thread, op, child.0.into());
                 self.activate(child);
                 child.0.into()
             }
             Kind::Finish => {
-                self.graph.add(thread, Event::from_op(op));
+                self.graph.add(thread, op);
                 self.runnable.remove(thread);
                 self.wake(|_, waiter| waiter.wait == Wait::Join(thread));
                 0
             }
             Kind::Fence | Kind::Join => {
-                self.graph.add(thread, Event::from_op(op));
+                self.graph.add(thread, op);
                 0
             }
         }

@@ -14,17 +14,17 @@
 //! for nothing. A successful read-modify-write is one event that reads and writes.
 //!
 //! A graph is grown at its end ([`Graph::add`]), cut back to an earlier length
-//! ([`Graph::cut`]), copied in part ([`Graph::restrict_into`]), or lets go of its older events
+//! ([`Graph::cut`]), copied ([`Graph::copy_from`]), copied in part ([`Graph::restrict_into`]), or lets go of its older events
 //! ([`Graph::compact`]). It knows no strategy.
 
+mod adding;
 mod class;
 mod compact;
 mod restrict;
 
 use crate::clock::{Clock, Clocks, Part, join, knows};
 use crate::event::{Event, EventId};
-use crate::mutant::{self, Mutant};
-use crate::op::{Addr, Kind, Mode, Rmw, ThreadId, Value};
+use crate::op::{Addr, Kind, Rmw, ThreadId, Value};
 
 /// Which accesses synchronise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,23 +62,6 @@ pub struct Location {
     reads: Vec<EventId>,
     /// 1 when what is before the first write has been let go.
     bottom: usize,
-}
-
-/// What the next event of a thread takes over from the one before it.
-#[derive(Clone, Copy)]
-struct Link {
-    clock: u32,
-    /// The write that it saw.
-    source: Option<EventId>,
-    acquires: bool,
-}
-
-impl Link {
-    #[inline(always)]
-    fn new(event: &Event) -> Link {
-        let sees = event.is_read() && !event.rf.is_init();
-        Link { clock: event.clock, source: sees.then_some(event.rf), acquires: event.has(Event::ACQUIRES) }
-    }
 }
 
 /// Room that the buffers of a location get at once.
@@ -151,6 +134,12 @@ impl Graph {
         self.threads.get(thread.index()).map_or(0, |t| t.base as usize + t.events.len())
     }
 
+    /// Number of events of each thread.
+    #[inline(always)]
+    pub fn thread_lens(&self) -> impl Iterator<Item = u32> + '_ {
+        self.threads.iter().map(|thread| thread.base + thread.events.len() as u32)
+    }
+
     /// One more than the highest thread id.
     #[inline(always)]
     pub fn thread_count(&self) -> usize {
@@ -190,6 +179,13 @@ impl Graph {
             Some(event) => event,
             None => thread.past.event(id.index),
         }
+    }
+
+    /// The event with this id, if it is in the graph and was not let go.
+    #[inline(always)]
+    pub fn kept_event(&self, id: EventId) -> Option<&Event> {
+        let thread = self.threads.get(id.thread.index())?;
+        thread.events.get(id.index.wrapping_sub(thread.base) as usize)
     }
 
     /// The event with this id, to change.
@@ -346,180 +342,6 @@ impl Graph {
 
     // ---------------------------------------------------------------- growing
 
-    /// Adds an event at the end of a thread. A read gets its source by [`Graph::read_from`], a
-    /// write its place by [`Graph::insert_write`].
-    #[inline(never)]
-    pub fn add(&mut self, thread: ThreadId, mut event: Event) -> EventId {
-        let slot = self.clocks.push();
-        event.clock = slot;
-        event.stamp = self.order.len() as u32;
-        self.add_flags(&mut event);
-        let part = &mut self.threads[thread.index()];
-        let index = part.base as usize + part.events.len();
-        let id = EventId::new(thread, index);
-        let previous = part.events.last().map(Link::new);
-        if event.mode == Mode::SeqCst || event.failure == Mode::SeqCst {
-            self.seqcst += 1;
-            part.seqcst.push(index as u32);
-        }
-        part.events.push(event);
-        self.order.push(id);
-        self.inherit_clocks(id, slot, previous);
-        match event.kind {
-            Kind::Read => {
-                self.locations[event.addr.index()].reads.push(id);
-                self.plain |= event.mode == Mode::Plain;
-            }
-            Kind::Write => {
-                self.plain |= event.mode == Mode::Plain;
-                self.publish(id);
-            }
-            Kind::Fence => self.add_fence(id),
-            Kind::Join => {
-                let child = ThreadId(event.value as u32);
-                let last = EventId::new(child, self.thread_len(child) - 1);
-                let source = self.event(last).clock;
-                self.clocks.join((source, Part::Hb), (slot, Part::Hb));
-                if self.keeps_porf {
-                    self.clocks.join((source, Part::Porf), (slot, Part::Porf));
-                }
-                self.threads[child.index()].join = Some(id);
-            }
-            Kind::Spawn => {
-                let child = event.value as usize;
-                if child >= self.threads.len() {
-                    self.threads.resize_with(child + 1, Thread::default);
-                    self.clocks.widen(child + 1);
-                }
-                self.threads[child].spawn = Some(id);
-            }
-            Kind::Finish | Kind::Choice => {}
-        }
-        id
-    }
-
-    /// Adds a read that sees the newest write of its location: as [`Graph::add`] and [`Graph::read_from`].
-    #[inline(always)]
-    pub fn add_newest_read(&mut self, thread: ThreadId, mut event: Event) -> EventId {
-        let newest = self.newest(event.addr);
-        event.rf = newest;
-        if event.rmw == Rmw::None {
-            return self.add(thread, event);
-        }
-        let Some(value) = event.apply(self.value(event.addr, newest)) else {
-            return self.add(thread, event);
-        };
-        event.value = value;
-        event.flags |= Event::UPDATE;
-        let read = self.add(thread, event);
-        self.locations[event.addr.index()].writes.push(read);
-        self.publish(read);
-        if self.keeps_porf && !newest.is_init() {
-            let (source, slot) = (self.event(newest).clock, self.event(read).clock);
-            self.clocks.join((source, Part::Porf), (slot, Part::Porf));
-        }
-        read
-    }
-
-    /// The flags that follow from mode, kind and model.
-    #[inline(always)]
-    fn add_flags(&self, event: &mut Event) {
-        let always = self.synchronisation == Synchronisation::Always;
-        let mode = if mutant::is(Mutant::FailureOrderIgnored) { event.mode } else { event.effective_mode() };
-        let reads = matches!(event.kind, Kind::Read | Kind::Fence);
-        let writes = matches!(event.kind, Kind::Write | Kind::Fence) || event.is_update();
-        let mut flags = event.flags & !(Event::ACQUIRES | Event::RELEASES | Event::SEQCST);
-        if reads && (always || mode.acquires()) {
-            flags |= Event::ACQUIRES;
-        }
-        if writes && (always || mode.releases()) {
-            flags |= Event::RELEASES;
-        }
-        if mode.is_seqcst() {
-            flags |= Event::SEQCST;
-        }
-        event.flags = flags;
-    }
-
-    /// Gives an event the clocks of what is before it: the event before it in its thread, or the spawn.
-    #[inline(always)]
-    fn inherit_clocks(&mut self, id: EventId, slot: u32, previous: Option<Link>) {
-        let known = (id.thread.index(), id.index + 1);
-        let spawn = || self.threads[known.0].spawn.map(|spawn| Link::new(self.event(spawn)));
-        let Some(previous) = previous.or_else(spawn) else {
-            for part in [Part::Hb, Part::Porf] {
-                self.clocks.clear(slot, part);
-                self.clocks.set(slot, part, known.0, known.1);
-            }
-            return;
-        };
-        let Link { clock, source, acquires } = previous;
-        let mut source = source.filter(|_| acquires || self.keeps_porf).map(|rf| self.event(rf).clock);
-        if self.keeps_porf {
-            let source = source.map(|source| (source, Part::Porf));
-            self.clocks.follow(clock, source, (slot, Part::Porf), known);
-        }
-        source = source.filter(|_| acquires);
-        let source = source.map(|source| (source, Part::Published));
-        self.clocks.follow(clock, source, (slot, Part::Hb), known);
-    }
-
-    /// As [`Graph::inherit_clocks`], for an event that is in the graph.
-    fn inherit_clocks_again(&mut self, id: EventId, slot: u32) {
-        let previous = id.index.checked_sub(1).map(|index| Link::new(self.event(EventId { index, ..id })));
-        self.inherit_clocks(id, slot, previous);
-    }
-
-    /// Computes what a write publishes.
-    #[inline(always)]
-    fn publish(&mut self, id: EventId) {
-        let event = self.event(id);
-        let (slot, rf) = (event.clock, event.rf);
-        let (releases, atomic, update) =
-            (event.has(Event::RELEASES), event.mode.is_atomic(), event.is_update());
-        let fence = self.threads[id.thread.index()].release_fences.last().copied();
-        if releases {
-            self.clocks.copy((slot, Part::Hb), (slot, Part::Published));
-        } else if let (true, Some(fence)) = (atomic, fence) {
-            let source = self.event(EventId { index: fence, ..id }).clock;
-            self.clocks.copy((source, Part::Hb), (slot, Part::Published));
-        } else {
-            self.clocks.clear(slot, Part::Published);
-        }
-        if update && !rf.is_init() && !mutant::is(Mutant::RmwDropsReleaseView) {
-            let source = self.event(rf).clock;
-            self.clocks.join((source, Part::Published), (slot, Part::Published));
-        }
-    }
-
-    fn add_fence(&mut self, id: EventId) {
-        let thread = id.thread.index();
-        let fence = *self.event(id);
-        if fence.mode.acquires() {
-            let mut index = id.index;
-            let start = self.past_of(id.thread);
-            loop {
-                if index == start {
-                    let seen = &self.threads[thread].past.seen;
-                    join(self.clocks.get_mut(fence.clock, Part::Hb), seen);
-                    break;
-                }
-                index -= 1;
-                let event = *self.event(EventId { index, ..id });
-                if event.kind == Kind::Fence && event.mode.acquires() {
-                    break;
-                }
-                if event.is_read() && event.mode.is_atomic() && !event.rf.is_init() {
-                    let source = self.event(event.rf).clock;
-                    self.clocks.join((source, Part::Published), (fence.clock, Part::Hb));
-                }
-            }
-        }
-        if fence.mode.releases() {
-            self.threads[thread].release_fences.push(id.index);
-        }
-    }
-
     // ---------------------------------------------------------------- reads-from and coherence
 
     /// The value that a write leaves.
@@ -558,33 +380,36 @@ impl Graph {
     }
 
     /// The last place of the coherence order that someone with this `hb` clock knows of: a write
-    /// that happens before, or that is seen by a read that happens before. Reads in `except`, and
-    /// the writes in it, do not count.
+    /// that happens before, or that is seen by a read that happens before.
     #[inline(always)]
-    pub fn floor(&self, addr: Addr, hb: &Clock, except: [EventId; 2]) -> usize {
+    pub fn floor(&self, addr: Addr, hb: &Clock) -> usize {
+        self.floor_among(addr, hb, |_| true)
+    }
+
+    /// As [`Graph::floor`]; reads in `except`, and the writes in it, do not count.
+    #[inline(never)]
+    pub fn floor_without(&self, addr: Addr, hb: &Clock, except: [EventId; 2]) -> usize {
+        self.floor_among(addr, hb, |id| !except.contains(&id))
+    }
+
+    #[inline(always)]
+    fn floor_among(&self, addr: Addr, hb: &Clock, counts: impl Fn(EventId) -> bool) -> usize {
         let location = &self.locations[addr.index()];
-        let mut floor = location.bottom;
-        for (i, &write) in location.writes.iter().enumerate().rev() {
-            if knows(hb, write) && !except.contains(&write) {
-                floor = i + 1;
-                break;
-            }
-        }
-        if floor == location.writes.len() {
+        let newest = location.writes.len();
+        let known = location.writes.iter().rposition(|&write| knows(hb, write) && counts(write));
+        let mut floor = known.map_or(location.bottom, |place| place + 1);
+        if floor == newest {
             return floor;
         }
         for &read in location.reads.iter().rev() {
-            if knows(hb, read) && !except.contains(&read) {
-                let source = self.event(read).rf;
-                if source.is_init() || except.contains(&source) {
-                    continue;
-                }
-                let position = self.position(addr, source);
-                if position > floor {
-                    floor = position;
-                    if floor == location.writes.len() {
-                        break;
-                    }
+            if !knows(hb, read) || !counts(read) {
+                continue;
+            }
+            let source = self.event(read).rf;
+            if !source.is_init() && counts(source) {
+                floor = floor.max(self.position(addr, source));
+                if floor == newest {
+                    break;
                 }
             }
         }
@@ -637,7 +462,7 @@ impl Graph {
         let addr = event.addr;
         if event.is_update() {
             self.remove_write(addr, read);
-            self.inherit_clocks_again(read, event.clock);
+            self.inherit_clocks(read.thread, read.index, event.clock);
         }
         event.rf = write;
         event.flags &= !(Event::UPDATE | Event::SPURIOUS);
@@ -649,7 +474,7 @@ impl Graph {
             event.flags |= Event::UPDATE;
             event.value = value;
         }
-        self.add_flags(&mut event);
+        event.flags = self.with_effects(event.flags, (event.kind, event.rmw), (event.mode, event.failure));
         *self.event_mut(read) = event;
         if new.is_some() {
             let place = self.position(addr, write);
@@ -667,6 +492,6 @@ impl Graph {
     pub fn renew_clock(&mut self, id: EventId) {
         let slot = self.clocks.push();
         self.event_mut(id).clock = slot;
-        self.inherit_clocks_again(id, slot);
+        self.inherit_clocks(id.thread, id.index, slot);
     }
 }

@@ -229,6 +229,7 @@ pub enum Kind {
 
 /// One request of a thread.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Op {
     /// What to do.
     pub kind: Kind,
@@ -379,7 +380,7 @@ impl Op {
     /// A number below `bound`, chosen in every possible way.
     #[inline(always)]
     pub fn choice(bound: Value, site: Site) -> Op {
-        Op { operand: bound, ..Op::bare(Kind::Choice, site) }
+        Op { operand: bound, expected: bound, ..Op::bare(Kind::Choice, site) }
     }
 
     /// A choice that guesses what the thread finds next, where a lock of several locations is tried. Where

@@ -38,13 +38,15 @@ pub struct Outlook {
     pub strategy: String,
     /// The bound on preemptions that is being explored.
     pub bound: Option<u32>,
-    /// The highest bound on preemptions within which everything has been explored, if a plan deepens it.
+    /// The highest bound on preemptions within which everything has been explored, if it is deepened.
     pub explored: Option<u32>,
+    /// The same for sequentially consistent executions only.
+    pub explored_traces: Option<u32>,
     /// Whether a plan of several searches has explored everything.
     pub exhausted: bool,
     /// How large the search for all executions is.
     pub estimate: Option<Estimate>,
-    /// Executions that were drawn at random, if a plan has others besides.
+    /// Executions that were drawn at random.
     pub sampled: u64,
     /// Distinct pairs of a write and a read that sees it, by their places in the source.
     pub pairs: Option<usize>,
@@ -98,10 +100,14 @@ impl<F: FnMut() -> Execution + Send> Plan for Single<F> {
     fn outlook(&self, execution: &Execution) -> Outlook {
         let strategy = execution.strategy();
         let bound = strategy.preemption_bound().map(|bound| bound.preemptions);
+        let traces = strategy.traces();
+        let executions = execution.stats().executions();
         Outlook {
             strategy: strategy.name().to_string(),
-            bound: bound.or_else(|| strategy.traces()?.bound),
-            estimate: strategy.estimate(execution.stats().executions()),
+            bound: bound.or_else(|| traces?.bound),
+            explored_traces: traces.and_then(|traces| traces.explored),
+            sampled: if strategy.samples() { executions } else { 0 },
+            estimate: strategy.estimate(executions),
             pairs: strategy.coverage().map(|coverage| coverage.pairs()),
             ..Outlook::default()
         }

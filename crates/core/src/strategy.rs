@@ -4,7 +4,7 @@ use crate::coverage::Coverage;
 use crate::event::EventId;
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
-use crate::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
+use crate::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId, Value};
 use crate::thread_set::ThreadSet;
 
 /// The threads that stand before an op which they could take.
@@ -109,6 +109,10 @@ pub struct LockWaiter {
     pub addr: Addr,
     /// What it wants to do there.
     pub rmw: Rmw,
+    /// Memory order if it does not take the lock.
+    pub failure: Mode,
+    /// Whether the thread would also go on without it.
+    pub timed: bool,
     /// A value besides 0 on which it could go on and write.
     pub also: Value,
     /// Where it waits.
@@ -118,7 +122,8 @@ pub struct LockWaiter {
 impl LockWaiter {
     /// The op that the thread waits to take.
     pub fn op(&self) -> Op {
-        Op { rmw: self.rmw, ..Op::enter(self.addr, self.also, self.site) }
+        let Self { addr, rmw, failure, timed, also, site, .. } = *self;
+        Op { rmw, failure, operand: timed.into(), ..Op::enter(addr, also, site) }
     }
 }
 
@@ -137,10 +142,30 @@ pub struct PreemptionBound {
 pub struct Estimate {
     /// The part that is done, from 0 to 1.
     pub progress: f64,
-    /// Executions of the whole search, by weighted backtrack.
+    /// Executions of the whole search: by random descents if such were made, else by weighted backtrack.
     pub total: f64,
-    /// Executions of the whole search, by the recursive method.
+    /// Executions of the whole search: by random descents if such were made, else by the recursive method.
     pub recursive: f64,
+}
+
+/// How far a search has come that goes through a tree, child by child.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Leaves before the current one.
+    pub leaves: u64,
+    /// The nodes above the current leaf, from the root on.
+    pub nodes: Vec<PathNode>,
+}
+
+/// A node on the path of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathNode {
+    /// Its children.
+    pub children: u32,
+    /// Those of them that are finished; the path goes through the next one.
+    pub finished: u32,
+    /// Leaves before those of the child through which the path goes.
+    pub leaves: u64,
 }
 
 /// What a strategy has to look at: the graph and the model.
@@ -242,6 +267,11 @@ pub trait Strategy: Send {
     /// How large the search is, if that can be told; `leaves` executions have been visited so far. Asked
     /// between executions.
     fn estimate(&self, _leaves: u64) -> Option<Estimate> {
+        None
+    }
+
+    /// How far the search has come, if it goes through a tree.
+    fn path(&self) -> Option<Path> {
         None
     }
 

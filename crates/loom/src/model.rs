@@ -95,7 +95,7 @@ impl Builder {
             let program = Arc::clone(&f);
             return repeat(&check, file, move || program());
         }
-        let verdict = check.run(move || f());
+        let verdict = check.run_or_end(move || f());
         if let (Some(file), Ok(Verdict::Violated(violated))) = (&self.checkpoint_file, &verdict) {
             write(file, &violated.finding.token);
         }

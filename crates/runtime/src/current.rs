@@ -3,9 +3,10 @@
 
 use std::cell::Cell;
 
-use unpick_core::op::ThreadId;
+use unpick_core::op::{ThreadId, Value};
 
 use crate::facts::Fact;
+use crate::ops::Request;
 use crate::session::Session;
 
 /// What an OS thread is doing.
@@ -16,6 +17,8 @@ pub(crate) struct Current {
     pub(crate) thread: Cell<u32>,
     /// Whether ops take the slow path, where loops are watched.
     pub(crate) watched: Cell<bool>,
+    /// The path that ops on objects take.
+    pub(crate) path: Cell<Path>,
     /// Whether the program has asked for memory that outlives the execution.
     pub(crate) outside: Cell<bool>,
     /// Whether a thread got memory of the system heap in this run, since its arena was full.
@@ -26,12 +29,22 @@ pub(crate) struct Current {
 
 const ENGINE: u32 = u32::MAX;
 
+/// What takes a request: see `ops::on_object`.
+pub(crate) type Path = unsafe extern "C-unwind" fn(*mut Request<'_>) -> Value;
+
+unsafe extern "C-unwind" fn nowhere(_: *mut Request<'_>) -> Value {
+    panic!("{OUTSIDE}")
+}
+
+const OUTSIDE: &str = "an operation of unpick's runtime outside a check";
+
 thread_local! {
     static CURRENT: Current = const {
         Current {
             session: Cell::new(std::ptr::null_mut()),
             thread: Cell::new(ENGINE),
             watched: Cell::new(false),
+            path: Cell::new(nowhere),
             outside: Cell::new(false),
             spilled: Cell::new(false),
             quiet: Cell::new(None),
@@ -55,7 +68,19 @@ pub(crate) fn get() -> Option<(*mut Session, ThreadId)> {
 /// Outside a check.
 #[inline(always)]
 pub(crate) fn context() -> (*mut Session, ThreadId) {
-    get().expect("an operation of unpick's runtime outside a check")
+    get().expect(OUTSIDE)
+}
+
+/// The session and thread of the caller, which is known to be a thread of a program under test.
+#[inline(always)]
+pub(crate) fn known_context() -> (*mut Session, ThreadId) {
+    CURRENT.with(|current| (current.session.get(), ThreadId(current.thread.get())))
+}
+
+/// The path that ops on objects take.
+#[inline(always)]
+pub(crate) fn path() -> Path {
+    CURRENT.with(|current| current.path.get())
 }
 
 /// Whether ops take the slow path.
@@ -64,9 +89,13 @@ pub(crate) fn is_watched() -> bool {
     CURRENT.with(|current| current.watched.get())
 }
 
-/// Chooses the path that ops take.
-pub(crate) fn watch(watched: bool) {
-    CURRENT.with(|current| current.watched.set(watched));
+/// Chooses the path that ops take, and says whether it is the one on which loops are watched.
+#[inline(always)]
+pub(crate) fn take_path(path: Path, watched: bool) {
+    CURRENT.with(|current| {
+        current.watched.set(watched);
+        current.path.set(path);
+    });
 }
 
 /// Says which thread of the program runs from now on; `None`: the engine.

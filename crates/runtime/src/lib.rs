@@ -8,6 +8,7 @@ mod arena;
 mod current;
 pub mod facts;
 mod fiber;
+pub mod interrupt;
 mod leaks;
 pub mod locals;
 mod memory;

@@ -63,25 +63,40 @@ pub fn in_check() -> bool {
 #[inline(always)]
 pub fn on_object(object: Object<'_>, init: Value, op: Op) -> Value {
     let mut request = Request { object, init, op };
-    if current::is_watched() { crate::registers::watched(&mut request) } else { unwatched(&mut request) }
+    // SAFETY: the request is valid and ours until the path returns.
+    unsafe { current::path()(&raw mut request) }
 }
 
-/// The path on which nobody looks at the stack.
-#[inline(never)]
-fn unwatched(request: &mut Request<'_>) -> Value {
-    let (session, thread) = context();
-    // SAFETY: as in `take`.
-    let s = unsafe { &mut *session };
-    if s.execution.samples() {
-        return sampled(request);
-    }
+/// The path on which nobody looks at the stack, in an execution that may repeat what was recorded.
+///
+/// # Safety
+///
+/// In a thread of a program under test, with a request that nobody else uses; so are the other paths.
+pub(crate) unsafe extern "C-unwind" fn unwatched(request: *mut Request<'_>) -> Value {
+    let (session, thread) = current::known_context();
+    // SAFETY: as in `take`; the caller's promise.
+    let (s, request) = unsafe { (&mut *session, &mut *request) };
     // The arena need not be put aside: nothing here takes memory.
     if request.object.tag.stamp() == s.stamp() {
         request.op.addr = Addr(request.object.tag.number());
-    } else if !s.locate_again(thread, request) {
-        return unwatched_slowly(request);
+        repeat(s, thread, request)
+    } else {
+        unwatched_anew(s, thread, request)
     }
-    match s.execution.repeat_op(thread, &request.op) {
+}
+
+/// As [`unwatched`], for the first use of an object in a run.
+#[inline(never)]
+fn unwatched_anew(s: &mut Session, thread: ThreadId, request: &mut Request<'_>) -> Value {
+    match s.bind_again(thread, &request.object, request.init, &mut request.op) {
+        true => repeat(s, thread, request),
+        false => unwatched_slowly(request),
+    }
+}
+
+#[inline(always)]
+fn repeat(s: &mut Session, thread: ThreadId, request: &mut Request<'_>) -> Value {
+    match s.execution.repeat_access(thread, &request.op) {
         Repeat::Done(value) => {
             count(s, thread, arena::current());
             value
@@ -116,9 +131,13 @@ fn unwatched_slowly(request: &mut Request<'_>) -> Value {
 }
 
 /// As [`unwatched`], in an execution that is drawn at random.
-#[inline(never)]
-fn sampled(request: &mut Request<'_>) -> Value {
-    take::<true>(request, 0)
+///
+/// # Safety
+///
+/// As there.
+pub(crate) unsafe extern "C-unwind" fn sampled(request: *mut Request<'_>) -> Value {
+    // SAFETY: the caller's promise.
+    take::<true>(unsafe { &mut *request }, 0)
 }
 
 /// The common path. `stack` is where the live stack of user code ends, or 0 if nobody looks; there is
@@ -160,13 +179,16 @@ pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize)
             }
         }
         let taken = match SAMPLED {
-            true => s.execution.sample(thread, op),
+            true => s.execution.sample_access(thread, op),
             false => s.execution.op(thread, op),
         };
         if let Some(value) = taken {
             if fresh {
                 s.pulse.at(op.site);
                 s.check_published(thread, op);
+                if s.pulse.is_stopped() {
+                    s.execution.repeat();
+                }
                 if s.execution.is_stopped() {
                     leave_for_good(session, thread);
                 }
@@ -185,17 +207,25 @@ fn other(op: &Op) -> Value {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     // As in `unwatched`.
-    if current::is_watched() {
-        return other_slowly(op);
+    if s.execution.samples() || !s.is_plain() {
+        return other_unrecorded(op);
     }
-    if s.execution.samples() {
-        return other_sampled(op);
+    match s.execution.repeat_op(thread, op) {
+        Repeat::Done(value) => {
+            count(s, thread, arena::current());
+            value
+        }
+        Repeat::After(event) => repeat_after(event, op),
+        Repeat::No => other_slowly(op),
     }
-    if let Repeat::Done(value) = s.execution.repeat_op(thread, op) {
-        count(s, thread, arena::current());
-        return value;
-    }
-    other_slowly(op)
+}
+
+/// As [`other`], where nothing is repeated, or more is to be done.
+fn other_unrecorded(op: &Op) -> Value {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    let s = unsafe { &*session };
+    if s.execution.samples() && s.is_plain() { other_sampled(op) } else { other_slowly(op) }
 }
 
 /// As [`other`], for ops that do not just repeat what was recorded.
@@ -203,7 +233,8 @@ fn other(op: &Op) -> Value {
 fn other_slowly(op: &Op) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
-    if current::is_watched() {
+    // SAFETY: as in `take`.
+    if !unsafe { (*session).is_plain() } {
         crate::shared::end_quiet();
         // SAFETY: as in `take`.
         let s = unsafe { &mut *session };
@@ -232,7 +263,6 @@ fn other_slowly(op: &Op) -> Value {
 }
 
 /// As [`other`], in an execution that is drawn at random.
-#[inline(never)]
 fn other_sampled(op: &Op) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
@@ -259,7 +289,7 @@ pub(crate) fn advance(session: *mut Session, thread: ThreadId, arena: *mut Arena
 #[inline(always)]
 fn count(session: &Session, thread: ThreadId, arena: *mut Arena) {
     if session.execution.position(thread) == session.watch_from {
-        current::watch(true);
+        current::take_path(crate::registers::watched, true);
     }
     if !arena.is_null() {
         // SAFETY: the arena of the running thread, which nothing else refers to.
@@ -414,6 +444,13 @@ pub(crate) enum Watch {
 }
 
 impl Session {
+    /// Whether an op that concerns no object is of no interest but to the engine.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        !current::is_watched()
+            || (self.recorder.is_none() && self.spins.ghost.is_none() && current::quiet().is_none())
+    }
+
     /// Gives an object its location in this run; `false` when the thread must stop and try again.
     #[inline(never)]
     pub(crate) fn locate(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
@@ -423,12 +460,6 @@ impl Session {
             return true;
         }
         self.bind_again(thread, object, *init, op) || self.bind(thread, object, *init, op)
-    }
-
-    /// Gives an object the location that it had in an earlier run, if that is easy.
-    #[inline(never)]
-    fn locate_again(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
-        self.bind_again(thread, &request.object, request.init, &mut request.op)
     }
 
     /// Gives an object the location that it had when the thread's next event was recorded: the

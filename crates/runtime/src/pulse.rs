@@ -14,12 +14,25 @@ pub struct Pulse {
     site: AtomicU64,
     executions: AtomicU64,
     blocked: AtomicU64,
+    /// Whether the worker is to stop.
+    stopped: AtomicBool,
     /// Whether somebody wants to know how the check stands.
     wanted: AtomicBool,
     outlook: Mutex<Outlook>,
 }
 
 impl Pulse {
+    /// Asks the worker to stop as soon as it can.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the worker is to stop.
+    #[inline(always)]
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
     /// An execution begins.
     pub(crate) fn begin(&self) {
         self.beats.store(self.beats.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);

@@ -8,23 +8,20 @@ use unpick_core::op::Value;
 
 use crate::ops::{Request, take};
 
-/// Takes a request, with the caller's state in view.
-#[inline(always)]
-pub(crate) fn watched(request: &mut Request<'_>) -> Value {
-    // SAFETY: the entry keeps the calling convention and passes the pointer on to `handle`, which
-    // uses it before it returns.
-    unsafe { entry((request as *mut Request<'_>).cast()) }
-}
-
-extern "C" fn handle(request: *mut u8, stack: usize) -> Value {
+extern "C" fn handle(request: *mut Request<'_>, stack: usize) -> Value {
     crate::shared::end_quiet();
-    // SAFETY: `watched` passes a valid request.
-    take::<false>(unsafe { &mut *request.cast::<Request<'_>>() }, stack)
+    // SAFETY: the request that the entry got.
+    take::<false>(unsafe { &mut *request }, stack)
 }
 
+/// Takes a request, with the caller's state in view.
+///
+/// # Safety
+///
+/// The pointer must be to a request that nobody else uses, as for any path.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
-unsafe extern "C" fn entry(request: *mut u8) -> Value {
+pub(crate) unsafe extern "C-unwind" fn watched(request: *mut Request<'_>) -> Value {
     core::arch::naked_asm!(
         ".cfi_startproc",
         "push rbx",
@@ -45,9 +42,14 @@ unsafe extern "C" fn entry(request: *mut u8) -> Value {
     )
 }
 
+/// As on the other processor.
+///
+/// # Safety
+///
+/// As there.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
-unsafe extern "C" fn entry(request: *mut u8) -> Value {
+pub(crate) unsafe extern "C-unwind" fn watched(request: *mut Request<'_>) -> Value {
     core::arch::naked_asm!(
         ".cfi_startproc",
         "sub sp, sp, #160",
@@ -74,7 +76,12 @@ unsafe extern "C" fn entry(request: *mut u8) -> Value {
     )
 }
 
+/// Takes a request; loops are not watched here.
+///
+/// # Safety
+///
+/// As for the others.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-unsafe extern "C" fn entry(request: *mut u8) -> Value {
+pub(crate) unsafe extern "C-unwind" fn watched(request: *mut Request<'_>) -> Value {
     handle(request, 0)
 }

@@ -354,7 +354,12 @@ impl Session {
             self.watch_from = self.spins.watch_from(self.execution.graph(), thread);
             watched = self.execution.position(thread) >= self.watch_from;
         }
-        current::watch(watched);
+        let path = match (watched, self.execution.samples()) {
+            (true, _) => crate::registers::watched,
+            (false, true) => crate::ops::sampled,
+            (false, false) => crate::ops::unwatched,
+        };
+        current::take_path(path, watched);
     }
 
     /// Makes the fiber and the memory of a thread, if it has none yet.

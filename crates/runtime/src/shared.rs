@@ -19,9 +19,9 @@ pub fn quietly(fact: Fact, bits: u64, f: impl FnOnce()) {
     let (session, thread) = context();
     let (used, was_panicking) = (used(session, thread), panics::panicking());
     let before = current::set_quiet(Some((fact, bits)));
-    let was_watched = current::is_watched();
-    current::watch(true);
-    let quiet = Quiet { fact, bits, session, thread, used, was_panicking, before, was_watched };
+    let path = (current::path(), current::is_watched());
+    current::take_path(crate::registers::watched, true);
+    let quiet = Quiet { fact, bits, session, thread, used, was_panicking, before, path };
     f();
     drop(quiet);
 }
@@ -35,13 +35,13 @@ struct Quiet {
     used: usize,
     was_panicking: bool,
     before: Option<(Fact, u64)>,
-    was_watched: bool,
+    path: (current::Path, bool),
 }
 
 impl Drop for Quiet {
     fn drop(&mut self) {
         current::set_quiet(self.before);
-        current::watch(self.was_watched);
+        current::take_path(self.path.0, self.path.1);
         let allocated = used(self.session, self.thread) != self.used;
         if allocated || (panics::panicking() && !self.was_panicking) {
             facts::learn(self.fact, self.bits);
@@ -96,8 +96,7 @@ pub fn known_value(object: Object<'_>, init: Value) -> Value {
     let addr = unpick_core::op::Addr(object.tag.number());
     let view = s.execution.view(thread).to_vec();
     let graph = s.execution.graph();
-    let nothing = [unpick_core::event::EventId::INIT; 2];
-    let value = graph.value(addr, graph.write_at(addr, graph.floor(addr, &view, nothing)));
+    let value = graph.value(addr, graph.write_at(addr, graph.floor(addr, &view)));
     drop(view);
     arena::enter(arena);
     value

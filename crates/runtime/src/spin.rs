@@ -168,10 +168,18 @@ const ROUNDS: usize = 8;
 /// How far back they are looked at in other executions; these may be long as well when they are replayed.
 const FAR: usize = 4096;
 
+/// The bit of a place; places are addresses of three words.
+#[inline(always)]
+fn mark(site: Site) -> u64 {
+    1 << (site.0 >> 3 & 63)
+}
+
 /// What is known about the loops of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Spins {
     suspects: Vec<Site>,
+    /// A bit for each suspect, and maybe for other places: whoever has none is no suspect.
+    marks: u64,
     /// What is known of each suspect.
     records: Vec<Record>,
     /// Places that were suspects, until they were found to be dull.
@@ -301,6 +309,7 @@ impl Spins {
         self.suspects.retain(|_| suspects.next().is_some_and(stays));
         let mut suspects = 0..;
         self.records.retain(|_| suspects.next().is_some_and(stays));
+        self.marks = self.suspects.iter().fold(0, |marks, &site| marks | mark(site));
         left != u64::MAX
     }
 
@@ -310,8 +319,9 @@ impl Spins {
     }
 
     /// Whether the place is suspect.
+    #[inline(always)]
     pub(crate) fn is_suspect(&self, site: Site) -> bool {
-        self.suspects.contains(&site)
+        self.marks & mark(site) != 0 && self.suspects.contains(&site)
     }
 
     /// Notes that a state came back although something had changed.
@@ -342,6 +352,7 @@ impl Spins {
             return false;
         }
         self.suspects.push(op.site);
+        self.marks |= mark(op.site);
         self.records.push(Record { changes: 0, passes: u64::MAX, stays: dull });
         self.gives_up |= op.rmw == Rmw::GiveUp;
         true

@@ -22,7 +22,7 @@ use crate::fiber::Fiber;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::session::{self, Limits, Program, Session};
-use crate::{arena, panics, signals, site};
+use crate::{arena, interrupt, panics, signals, site};
 
 /// When to give up.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,8 @@ pub struct Budget {
     pub time: Option<Duration>,
     /// How long a thread may do nothing visible.
     pub hang: Duration,
+    /// Whether an interrupt of the process ends it.
+    pub interrupts: bool,
 }
 
 /// How an exploration ended.
@@ -46,6 +48,8 @@ pub enum Ending {
     Executions,
     /// The time was used up.
     Time,
+    /// The process was interrupted.
+    Interrupted,
 }
 
 /// What an exploration leaves behind.
@@ -145,7 +149,10 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
     panics::install();
     signals::install();
     let pulse = Arc::new(Pulse::default());
-    let hang = task.budget.hang;
+    let budget = task.budget;
+    if budget.interrupts && interrupt::requested() {
+        pulse.stop();
+    }
     let execution = task.plan.begin();
     let mut session = Session::new(execution, task.program.clone(), task.limits, pulse.clone());
     session.facts = Facts::new(&task.known.facts);
@@ -168,7 +175,7 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
         spawned.map_err(|error| Error::Machine {
             problem: format!("no OS thread for the check: {error}; run fewer checks at once"),
         })?;
-        let (back, kept, pause) = supervise(&receiver, &pulse, hang, watch)?;
+        let (back, kept, pause) = supervise(&receiver, &pulse, budget, watch)?;
         (session, state) = (back, kept);
         match pause {
             Pause::Over(ending) => return Ok(conclude(session, state, ending)),
@@ -209,10 +216,11 @@ fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Expl
 fn supervise<T>(
     receiver: &std::sync::mpsc::Receiver<T>,
     pulse: &Pulse,
-    hang: Duration,
+    budget: Budget,
     watch: &mut dyn FnMut(&Pulse, Duration),
 ) -> Result<T, Error> {
     let started = Instant::now();
+    let mut hang = budget.hang;
     let (mut beats, mut since) = (pulse.beats(), Instant::now());
     loop {
         match receiver.recv_timeout(Duration::from_millis(200)) {
@@ -221,17 +229,24 @@ fn supervise<T>(
             Err(RecvTimeoutError::Timeout) => {}
         }
         watch(pulse, started.elapsed());
+        if budget.interrupts && interrupt::requested() {
+            pulse.stop();
+            hang = hang.min(PATIENCE);
+        }
         if pulse.beats() != beats {
             (beats, since) = (pulse.beats(), Instant::now());
         } else if since.elapsed() >= hang {
             return Err(Error::Hang {
                 thread: site::thread_name(pulse.thread()),
                 site: site::describe(pulse.site()),
-                seconds: hang.as_secs(),
+                seconds: since.elapsed().as_secs(),
             });
         }
     }
 }
+
+/// How long a thread that does nothing visible is waited for after an interrupt.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// After how many events the clock is looked at, if executions are long.
 const EVENTS_PER_CLOCK: u64 = 100_000;
@@ -256,6 +271,9 @@ fn open_streams() {
 }
 
 fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
+    if session.pulse.is_stopped() {
+        return Pause::Over(Ending::Interrupted);
+    }
     if !state.warm {
         state.warm = true;
         if let Some(pause) = warm_up(session, state) {
@@ -279,6 +297,9 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
                 session.use_arenas(session.is_on_arenas());
             } else {
                 session.execution.again();
+            }
+            if session.pulse.is_stopped() {
+                return Pause::Over(Ending::Interrupted);
             }
             if session.worn {
                 return wear(session);
@@ -316,6 +337,9 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             && state.tally.total(session.execution.stats()).executions() >= most
         {
             return Pause::Over(Ending::Executions);
+        }
+        if session.pulse.is_stopped() {
+            return Pause::Over(Ending::Interrupted);
         }
         if session.worn {
             return wear(session);

@@ -65,7 +65,6 @@ impl Tree {
 
     /// Goes down to a node with so many children, and on to the first of them. `cost` is that of
     /// coming there from the node above.
-    #[inline(always)]
     pub fn branch(&mut self, cost: f64, marked: u32) {
         self.path.push(Node { marked, finished: 0, cost, below: 0.0 });
     }
@@ -76,13 +75,11 @@ impl Tree {
     }
 
     /// Ends the current branch. `cost` is that of coming there from the last node.
-    #[inline(always)]
     pub fn leaf(&mut self, cost: f64) {
         self.leaf = Some(cost);
     }
 
     /// Goes on with the next child of the node at `depth`: what was below it is finished.
-    #[inline(always)]
     pub fn next(&mut self, depth: usize) {
         let finished = self.path.drain(depth + 1..).rev();
         let cost = finished.fold(self.leaf.unwrap_or(0.0), |cost, node| node.cost + node.below + cost);

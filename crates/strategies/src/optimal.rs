@@ -31,9 +31,9 @@ use unpick_core::graph::Graph;
 use unpick_core::memory::Linear;
 use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Rmw, ThreadId};
-use unpick_core::strategy::{Estimate, LockWaiter, PreemptionBound, Ready, Scene, Strategy};
+use unpick_core::strategy::{Estimate, LockWaiter, Path, PathNode, PreemptionBound, Ready, Scene, Strategy};
 
-use crate::estimate::Tree;
+use crate::estimate::{self, Tree};
 use crate::preemptions::Preemptions;
 
 pub use probe::Probe;
@@ -72,9 +72,23 @@ pub struct Optimal {
     lens: Vec<u32>,
     changed: Vec<EventId>,
     limit: Option<Limit>,
-    /// Where the items of each node on the path begin: they are its children but the default.
-    nodes: Vec<u32>,
-    tree: Tree,
+    /// The nodes on the path.
+    nodes: Vec<Node>,
+    /// Executions before the current one.
+    leaves: u64,
+}
+
+/// A node on the path: something is open, and there are items.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// Where its items begin: they are its children but the default.
+    start: u32,
+    /// How many children there are.
+    children: u32,
+    /// Executions before the node.
+    before: u64,
+    /// Executions before the child that is being explored.
+    begun: u64,
 }
 
 /// A bound on preemptions.
@@ -141,7 +155,7 @@ impl Limit {
 
     fn keep_all(&mut self, graph: &Graph) {
         self.lens.clear();
-        self.lens.extend((0..graph.thread_count()).map(|t| graph.thread_len(ThreadId(t as u32)) as u32));
+        self.lens.extend(graph.thread_lens());
     }
 }
 
@@ -158,7 +172,7 @@ impl Optimal {
             changed: Vec::new(),
             limit: None,
             nodes: Vec::new(),
-            tree: Tree::new(),
+            leaves: 0,
         }
     }
 
@@ -174,8 +188,8 @@ impl Optimal {
     fn branch(&mut self, start: usize) {
         let items = self.items.len() - start;
         if items > 0 {
-            self.nodes.push(start as u32);
-            self.tree.branch(0.0, items as u32 + 1);
+            let (start, children) = (start as u32, items as u32 + 1);
+            self.nodes.push(Node { start, children, before: self.leaves, begun: self.leaves });
         }
     }
 
@@ -184,11 +198,19 @@ impl Optimal {
     fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop()?;
         let last = self.items.len() as u32;
-        while self.nodes.last().is_some_and(|&start| start > last) {
+        while self.nodes.last().is_some_and(|node| node.start > last) {
             self.nodes.pop();
         }
-        self.tree.next(self.nodes.len() - 1);
+        if let Some(node) = self.nodes.last_mut() {
+            node.begun = self.leaves;
+        }
         Some(item)
+    }
+
+    /// The items of the nodes on the path that are left, node by node.
+    fn left(&self) -> impl Iterator<Item = (&Node, std::ops::Range<usize>)> {
+        let ends = self.nodes.iter().skip(1).map(|node| node.start as usize).chain([self.items.len()]);
+        self.nodes.iter().zip(ends).map(|(node, end)| (node, node.start as usize..end))
     }
 
     /// Offers a read every write but the newest as an alternative.
@@ -196,7 +218,7 @@ impl Optimal {
         let event = graph.event(read);
         let (addr, len) = (event.addr, graph.len() as u32);
         let newest = graph.writes(addr).len();
-        let floor = graph.floor(addr, graph.hb(read), [read, EventId::INIT]);
+        let floor = graph.floor(addr, graph.hb(read));
         let weak = self.spurious && event.rmw == Rmw::WeakCas;
         let start = self.items.len();
         for position in floor..=newest {
@@ -299,9 +321,9 @@ impl Optimal {
             }
             Item::Retry { waiter, source, len } => {
                 graph.cut(len as usize);
-                let read = graph.add(waiter.thread, Event::from_op(&waiter.op()));
+                let read = graph.add(waiter.thread, &waiter.op());
                 let rival = graph.rival(waiter.addr, source, read);
-                let floor = graph.floor(waiter.addr, graph.hb(read), [read, EventId::INIT]);
+                let floor = graph.floor(waiter.addr, graph.hb(read));
                 if graph.position(waiter.addr, source) < floor {
                     return false;
                 }
@@ -326,18 +348,20 @@ impl Optimal {
         let addr = source.addr;
         // An acquire that would find the lock taken has not happened yet.
         let dropped = source.rmw.waits_on(graph.event(write).value);
-        self.lens.clear();
-        self.lens.extend_from_slice(graph.porf(write));
+        let older = source.stamp as usize + usize::from(!dropped);
         self.prefix.clear();
         self.prefix.extend_from_slice(graph.porf(write));
-        let older = source.stamp as usize + usize::from(!dropped);
-        for id in &graph.order()[..older] {
+        self.lens.clear();
+        self.lens.extend(graph.thread_lens());
+        self.lens.resize(self.prefix.len(), 0);
+        for id in &graph.order()[older..] {
             let len = &mut self.lens[id.thread.index()];
-            *len = (*len).max(id.index + 1);
+            *len = (*len).min(id.index);
         }
+        join(&mut self.lens, &self.prefix);
         let mut child =
             self.spare.pop().unwrap_or_else(|| Graph::new(unpick_core::graph::Synchronisation::AsWritten));
-        graph.restrict_into(&self.lens, &mut child);
+        graph.restrict_into(&self.lens, older, &mut child);
         let parent = std::mem::replace(graph, child);
         self.frames.push(Frame { graph: parent, items: self.items.len() });
         graph.fix(&self.prefix);
@@ -352,7 +376,7 @@ impl Optimal {
         }
         graph.remove_write(addr, write);
         let unseen = [read, write];
-        let floor = graph.floor(addr, graph.hb(read), unseen);
+        let floor = graph.floor_without(addr, graph.hb(read), unseen);
         let written = *graph.event(write);
         if written.is_update() {
             let place = graph.position(addr, written.rf);
@@ -362,7 +386,7 @@ impl Optimal {
                 return false;
             }
         } else {
-            let floor = floor.max(graph.floor(addr, graph.hb(write), unseen));
+            let floor = floor.max(graph.floor_without(addr, graph.hb(write), unseen));
             if !mutant::is(Mutant::PlaceFixedAfterRevisit) {
                 self.push_places(graph, write, floor, Some(read));
             }
@@ -418,7 +442,7 @@ impl Strategy for Optimal {
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let graph = scene.graph;
-        let read = graph.add(thread, Event::from_op(op));
+        let read = graph.add(thread, op);
         self.push_sources(graph, read);
         let newest = graph.newest(op.addr);
         if graph.read_from(read, newest, false) {
@@ -429,8 +453,8 @@ impl Strategy for Optimal {
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let graph = scene.graph;
-        let write = graph.add(thread, Event::from_op(op));
-        let floor = graph.floor(op.addr, graph.hb(write), [write, EventId::INIT]);
+        let write = graph.add(thread, op);
+        let floor = graph.floor(op.addr, graph.hb(write));
         let last = graph.writes(op.addr).len();
         self.push_places(graph, write, floor, None);
         graph.insert_write(op.addr, last, write);
@@ -439,8 +463,7 @@ impl Strategy for Optimal {
     }
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
-        let event = Event { value: 0, expected: op.operand, ..Event::from_op(op) };
-        let choice = scene.graph.add(thread, event);
+        let choice = scene.graph.add_with_value(thread, op, 0);
         let (len, start) = (scene.graph.len() as u32, self.items.len());
         for value in (1..op.operand).rev() {
             self.items.push(Item::Choice { choice, value, len });
@@ -472,11 +495,24 @@ impl Strategy for Optimal {
     }
 
     fn estimate(&self, leaves: u64) -> Option<Estimate> {
-        Some(Estimate {
-            progress: self.tree.progress(),
-            total: self.tree.total(leaves),
-            recursive: self.tree.recursive(),
-        })
+        let path = self.left().map(|(node, items)| estimate::Node {
+            marked: node.children,
+            finished: node.children - 1 - items.len() as u32,
+            cost: 0.0,
+            below: (node.begun - node.before) as f64,
+        });
+        let tree = Tree::at(path.collect(), Some(1.0));
+        let recursive = if self.nodes.is_empty() { leaves as f64 } else { tree.recursive() };
+        Some(Estimate { progress: tree.progress(), total: tree.total(leaves), recursive })
+    }
+
+    fn path(&self) -> Option<Path> {
+        let nodes = self.left().map(|(node, items)| PathNode {
+            children: node.children,
+            finished: node.children - 1 - items.len() as u32,
+            leaves: node.begun,
+        });
+        Some(Path { leaves: self.leaves, nodes: nodes.collect() })
     }
 
     fn preemption_bound(&self) -> Option<PreemptionBound> {
@@ -485,16 +521,17 @@ impl Strategy for Optimal {
 
     fn next(&mut self, scene: Scene<'_>) -> bool {
         let Scene { graph, model } = scene;
+        self.leaves += 1;
         loop {
             let base = self.frames.last().map_or(0, |frame| frame.items);
             if self.items.len() == base {
                 if !self.leave(graph) {
+                    self.nodes.clear();
                     return false;
                 }
                 continue;
             }
             let Some(item) = self.pop() else { return false };
-            self.tree.leaf(0.0);
             if !self.apply(graph, item) {
                 continue;
             }
@@ -502,7 +539,6 @@ impl Strategy for Optimal {
                 continue;
             }
             if self.limit.as_mut().is_none_or(|limit| limit.allows(graph, model.linear())) {
-                self.tree.leaf(1.0);
                 return true;
             }
         }

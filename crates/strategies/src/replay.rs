@@ -1,6 +1,6 @@
 //! Replay: one execution, as its schedule says.
 
-use unpick_core::event::{Event, EventId};
+use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Op, ThreadId};
 use unpick_core::schedule::{Choice, Schedule, fingerprint};
@@ -88,7 +88,7 @@ impl Strategy for Replay {
         };
         let graph = scene.graph;
         self.bound(graph);
-        let read = graph.add(thread, Event::from_op(op));
+        let read = graph.add(thread, op);
         let newest = graph.writes(op.addr).len();
         self.impossible |= back > newest;
         let source = graph.write_at(op.addr, newest.saturating_sub(back));
@@ -107,7 +107,7 @@ impl Strategy for Replay {
         };
         let graph = scene.graph;
         self.bound(graph);
-        let write = graph.add(thread, Event::from_op(op));
+        let write = graph.add(thread, op);
         let last = graph.writes(op.addr).len();
         self.impossible |= before > last;
         graph.insert_write(op.addr, last.saturating_sub(before), write);
@@ -120,7 +120,7 @@ impl Strategy for Replay {
             _ => 0,
         };
         let value = value.min(op.operand.saturating_sub(1));
-        scene.graph.add(thread, Event { value, expected: op.operand, ..Event::from_op(op) })
+        scene.graph.add_with_value(thread, op, value)
     }
 
     fn stuck(&mut self, _: Scene<'_>, _: &[LockWaiter]) {}

@@ -27,7 +27,7 @@ mod walk;
 mod weights;
 
 use unpick_core::coverage::Coverage;
-use unpick_core::event::{Event, EventId};
+use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::memory::MemoryModel;
 use unpick_core::op::{Op, Rmw, ThreadId};
@@ -129,7 +129,8 @@ impl<P: Policy> Sampler<P> {
     /// Makes room in an execution that is long, or whose consistency has become costly to tell.
     #[inline(always)]
     fn bound(&mut self, graph: &mut Graph, model: &dyn MemoryModel) {
-        if graph.is_full() || model.effort() > self.most_effort {
+        let asks = graph.len().is_multiple_of(16) && model.effort() > self.most_effort;
+        if asks || graph.is_full() {
             self.most_effort = model.effort() + EFFORT;
             self.policy.forget();
             graph.compact();
@@ -204,7 +205,7 @@ fn floor(graph: &Graph, id: EventId) -> usize {
     let (writes, reads) = (graph.writes(addr), graph.reads(addr));
     let hb = graph.hb(id);
     if writes.len() <= MOST_STALE && reads.len() <= MOST_READS {
-        return graph.floor(addr, hb, [id, EventId::INIT]);
+        return graph.floor(addr, hb);
     }
     let knows = |event: EventId| unpick_core::clock::knows(hb, event);
     let lowest = writes.len().saturating_sub(MOST_STALE);
@@ -260,14 +261,14 @@ impl<P: Policy> Strategy for Sampler<P> {
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let Scene { graph, model } = scene;
         self.bound(graph, model);
-        let fixed = op.rmw.may_wait()
-            || (!P::CHOOSES && graph.writes(op.addr).is_empty())
-            || (!P::RUNS_AHEAD && model.interleaves());
-        let newest = fixed || (!P::CHOOSES && (self.draw.coin() || is_newest_only(graph, op)));
+        let newest = op.rmw.may_wait()
+            || (!P::CHOOSES && (graph.writes(op.addr).is_empty() || self.draw.coin()))
+            || (!P::RUNS_AHEAD && model.interleaves())
+            || (!P::CHOOSES && is_newest_only(graph, op));
         let read = if newest {
-            graph.add_newest_read(thread, Event::from_op(op))
+            graph.add_newest_read(thread, op)
         } else {
-            let read = graph.add(thread, Event::from_op(op));
+            let read = graph.add(thread, op);
             self.draw_source(graph, model, read);
             read
         };
@@ -287,7 +288,7 @@ impl<P: Policy> Strategy for Sampler<P> {
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let Scene { graph, model } = scene;
         self.bound(graph, model);
-        let write = graph.add(thread, Event::from_op(op));
+        let write = graph.add(thread, op);
         let last = graph.writes(op.addr).len();
         let fixed = op.rmw == Rmw::Lock || (!P::RUNS_AHEAD && model.interleaves());
         if fixed || last == 0 || self.draw.coin() {
@@ -312,7 +313,7 @@ impl<P: Policy> Strategy for Sampler<P> {
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let value = self.draw.below(op.operand.max(1));
-        scene.graph.add(thread, Event { value, expected: op.operand, ..Event::from_op(op) })
+        scene.graph.add_with_value(thread, op, value)
     }
 
     fn stuck(&mut self, _: Scene<'_>, _: &[LockWaiter]) {}

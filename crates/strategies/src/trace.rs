@@ -39,7 +39,7 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
-use unpick_core::event::{Event, EventId};
+use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
 use unpick_core::strategy::{Estimate, LockWaiter, Ready, Scene, Strategy, Traces};
@@ -179,7 +179,7 @@ impl Strategy for Trace {
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let graph = scene.graph;
         let spurious = self.search.way(graph.len()) > 0;
-        let read = graph.add(thread, Event::from_op(op));
+        let read = graph.add(thread, op);
         let newest = graph.newest(op.addr);
         graph.read_from(read, newest, spurious);
         read
@@ -187,7 +187,7 @@ impl Strategy for Trace {
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let graph = scene.graph;
-        let write = graph.add(thread, Event::from_op(op));
+        let write = graph.add(thread, op);
         let last = graph.writes(op.addr).len();
         graph.insert_write(op.addr, last, write);
         write
@@ -195,7 +195,7 @@ impl Strategy for Trace {
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let value = self.search.way(scene.graph.len());
-        scene.graph.add(thread, Event { value, expected: op.operand, ..Event::from_op(op) })
+        scene.graph.add_with_value(thread, op, value)
     }
 
     fn stuck(&mut self, scene: Scene<'_>, waiters: &[LockWaiter]) {

@@ -124,7 +124,7 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             arenas: true,
         },
         known: Knowledge::default(),
-        budget: Budget { executions: None, time: None, hang: HANG },
+        budget: Budget { executions: None, time: None, hang: HANG, interrupts: false },
         model: 0,
         plan: Box::new(Single::new(move || registry::execution(&config).expect("a known memory model"))),
         program: closure(program),

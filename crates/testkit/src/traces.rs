@@ -7,7 +7,7 @@ use unpick_core::execution::{Execution, Outcome};
 use unpick_core::strategy::{Strategy, Traces};
 use unpick_strategies::trace::{Method, Trace};
 
-use crate::drive::{key, run};
+use crate::drive::{self, Settings, key, run};
 use crate::interleave::{Orders, orders};
 use crate::{Key, Machine, Model, Options, Program, enumerate};
 
@@ -76,7 +76,23 @@ pub fn difference(program: &Program, spurious: bool, most: u64, judged: &mut boo
     if !truth.graphs.keys().eq(&oracle.keys) {
         return Some(format!("{program}\nthe two kinds of brute force differ"));
     }
-    Method::ALL.into_iter().find_map(|method| differs(program, spurious, method, &truth))
+    let methods = Method::ALL.into_iter();
+    methods
+        .map(|method| differs(program, spurious, method, &truth))
+        .find_map(|problem| problem)
+        .or_else(|| BOUNDS.into_iter().find_map(|bound| bounded_differs(program, spurious, bound, &truth)))
+}
+
+/// What the search over graphs gets wrong under a bound: it must have just the graphs that the bounded
+/// strategies over traces lead to.
+fn bounded_differs(program: &Program, spurious: bool, bound: u32, truth: &Orders) -> Option<String> {
+    let settings = Settings { bound: Some(bound), spurious, ..Settings::exact("sc") };
+    let found = drive::explore(program, settings).keys;
+    let wanted: BTreeSet<Key> = truth.graphs_within(bound).cloned().collect();
+    let missing: Vec<String> = wanted.difference(&found).take(3).map(Key::to_string).collect();
+    let extra: Vec<String> = found.difference(&wanted).take(3).map(Key::to_string).collect();
+    (found != wanted)
+        .then(|| format!("optimal within {bound}: {program}\nmissing {missing:#?}\nextra {extra:#?}"))
 }
 
 /// What one strategy gets wrong.

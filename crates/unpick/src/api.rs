@@ -1,6 +1,7 @@
 //! The calls that make a check.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,12 +13,13 @@ use unpick_core::plan::Plan;
 use unpick_core::schedule::Knowledge;
 use unpick_core::trace::Finding;
 use unpick_core::violation::{Kind, Violation};
-use unpick_report::{Progress, TextOptions};
+use unpick_report::TextOptions;
 use unpick_runtime::worker::{Budget, Ending, Explored, Task};
-use unpick_runtime::{Limits, Program, Pulse, ops, site, worker};
+use unpick_runtime::{Limits, Program, interrupt, ops, site, worker};
 
 use crate::here;
 use crate::keep_going::{Collection, Found};
+use crate::meter::{self, Meter};
 use crate::replay;
 use crate::telling;
 
@@ -294,8 +296,15 @@ impl Check {
     ///
     /// When it could not be carried out: a setting is wrong, the program is not deterministic, a
     /// thread hangs outside unpick's control, ...
+    ///
+    /// # Interrupts
+    ///
+    /// Ctrl-C (SIGINT) ends all checks of the process: they return what they know so far, which is
+    /// [`Reason::Interrupted`] if no violation was found, and so do all that are started later. A second one
+    /// ends the process. While no check runs, and if the program has a handler of its own, the signal does what
+    /// it does without unpick.
     pub fn run<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Verdict, Error> {
-        let config = self.config.clone().with_environment(|name| std::env::var(name).ok())?;
+        let config = self.overridden()?;
         if ops::in_check() {
             let problem = String::from("a check was started inside another; start it outside the closure");
             return Err(Error::Misuse { problem });
@@ -305,6 +314,11 @@ impl Check {
             Some(token) => replay::replay(&config, token, &program),
             None => explore(&config, &program),
         }
+    }
+
+    /// The settings, overridden by the environment.
+    fn overridden(&self) -> Result<Config, Error> {
+        self.config.clone().with_environment(|name| std::env::var(name).ok())
     }
 
     /// What the runtime is to do, for tools that measure searches: the environment is left out of account,
@@ -324,34 +338,48 @@ impl Check {
     /// # Panics
     ///
     /// As [`fn@check`] does.
+    ///
+    /// # Interrupts
+    ///
+    /// After Ctrl-C each check that is running says on standard error how far it came. When all have done so the
+    /// process ends, with exit code 1 if there was a violation, and else with 3, whatever is to be done about
+    /// inconclusive verdicts.
     #[track_caller]
     pub fn check<F: Fn() + Send + Sync + 'static>(&self, f: F) {
-        self.conclude(self.run(f));
+        self.conclude(self.run_or_end(f));
     }
 
-    /// Returns when a program holds, as [`check`](Check::check) does, for front-ends that look at the
-    /// verdict before.
-    ///
-    /// # Panics
-    ///
-    /// As [`fn@check`] does.
+    /// Carries out the check, for front-ends that look at the verdict before they [conclude](Check::conclude);
+    /// after Ctrl-C the process ends, as said at [`check`](Check::check).
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn run_or_end<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Verdict, Error> {
+        // A single execution is not worth a verdict so far.
+        let searches = self.overridden().is_ok_and(|config| config.replay.is_none());
+        let listening = searches.then(interrupt::listen);
+        if interrupt::requested() {
+            drop(listening);
+            interrupt::end_process(INCONCLUSIVE);
+        }
+        let result = self.run(f);
+        if interrupt::requested() {
+            let code = tell_interrupted(&result, Location::caller());
+            drop(listening);
+            interrupt::end_process(code);
+        }
+        result
+    }
+
+    /// Returns if the verdict is good, as [`check`](Check::check) does.
     #[doc(hidden)]
     #[track_caller]
     pub fn conclude(&self, verdict: Result<Verdict, Error>) {
         match verdict {
             Ok(Verdict::Holds(_)) => {}
-            Ok(Verdict::Violated(violated)) => {
-                let findings: Vec<&Finding> = violated.violations().collect();
-                let mut reports = reports(&findings);
-                for (report, path) in reports.iter_mut().zip(violated.saved()) {
-                    let line = path.map_or_else(String::new, |path| format!("json: {}\n", path.display()));
-                    report.push_str(&line);
-                }
-                panic!("{}\n\n{}", how_many(findings.len()), reports.join("\n"));
-            }
+            Ok(Verdict::Violated(violated)) => panic!("{}", all_reports(&violated)),
             Ok(verdict @ Verdict::Inconclusive(..)) => {
-                let config = self.config.clone().with_environment(|name| std::env::var(name).ok());
-                let what = config.map_or(self.config.on_inconclusive, |config| config.on_inconclusive);
+                let what =
+                    self.overridden().map_or(self.config.on_inconclusive, |config| config.on_inconclusive);
                 assert!(
                     what == OnInconclusive::Pass,
                     "unpick proved nothing: {verdict}; raise the limit, make the test smaller, or set \
@@ -362,6 +390,34 @@ impl Check {
             Err(error) => panic!("unpick could not check the program: {error}"),
         }
     }
+}
+
+/// The exit code of a process whose check found no violation and did not explore everything.
+const INCONCLUSIVE: i32 = 3;
+
+/// Says on standard error what came of a check that was interrupted, and returns the exit code that fits. A harness
+/// would keep it to itself.
+fn tell_interrupted(result: &Result<Verdict, Error>, place: &Location<'_>) -> i32 {
+    let name = meter::name().unwrap_or_else(|| place.to_string());
+    let (told, code) = match result {
+        Ok(Verdict::Violated(violated)) => (all_reports(violated), 1),
+        Ok(verdict) => (format!("{verdict:#}"), INCONCLUSIVE),
+        Err(error) => (format!("unpick could not check the program: {error}"), INCONCLUSIVE),
+    };
+    // Nothing can be done about a closed standard error.
+    let _ = std::io::stderr().write_all(format!("\nunpick: {name}: {told}\n").as_bytes());
+    code
+}
+
+/// The reports of all violations, and where they were saved.
+fn all_reports(violated: &Violated) -> String {
+    let findings: Vec<&Finding> = violated.violations().collect();
+    let mut reports = reports(&findings);
+    for (report, path) in reports.iter_mut().zip(violated.saved()) {
+        let line = path.map_or_else(String::new, |path| format!("json: {}\n", path.display()));
+        report.push_str(&line);
+    }
+    format!("{}\n\n{}", how_many(findings.len()), reports.join("\n"))
 }
 
 /// A report of each finding.
@@ -405,6 +461,7 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
             executions: config.max_executions,
             time: config.time_limit,
             hang: config.hang_limit,
+            interrupts: true,
         },
         model: registry::number_of(&config.model),
         recorder: None,
@@ -413,7 +470,8 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
 }
 
 fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
-    let mut meter = Meter { shown: config.progress, model: config.model.clone(), drawn: false };
+    let _listening = interrupt::listen();
+    let mut meter = Meter::new(config);
     let collection = Collection::default();
     let mut task = task(config, program, registry::plan(config)?);
     task.observer = collection.observer(config);
@@ -427,9 +485,13 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
         config.strategy.clone_from(&explored.outlook.strategy);
     }
     let config = &config;
-    let partial = decides && matches!(explored.ending, Ending::Time | Ending::Executions);
+    let partial = match explored.ending {
+        Ending::Time | Ending::Executions => decides,
+        Ending::Interrupted => true,
+        Ending::Exhausted | Ending::Violated(_) => false,
+    };
     let effort = partial.then(|| Effort::new(&explored.outlook, explored.stats.executions(), config.seed));
-    let summary = summary(config, &explored).with_effort(effort);
+    let summary = summary(config, &explored, decides).with_effort(effort);
     let found = collection.finish(config, &explored);
     if !found.is_empty() {
         return told(config, program, &found, summary, explored.fatal);
@@ -458,6 +520,7 @@ fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
         }
         Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
         Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
+        Ending::Interrupted => Verdict::Inconclusive(Reason::Interrupted, summary),
     })
 }
 
@@ -489,8 +552,8 @@ pub(crate) fn end_process(findings: &[&Finding]) -> ! {
     std::process::exit(101)
 }
 
-/// What a verdict rests on.
-pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
+/// What a verdict rests on. `decides`: the plan had several searches, of which this is the last.
+pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Summary {
     let model = explored.execution.model();
     let mut assumptions: Vec<String> = model.assumptions().iter().map(|s| s.to_string()).collect();
     if !config.spurious_failures {
@@ -514,7 +577,8 @@ pub(crate) fn summary(config: &Config, explored: &Explored) -> Summary {
     let exhausted = matches!(explored.ending, Ending::Exhausted) && whole;
     let coverage = Coverage::of(&explored.execution).filter(|_| exhausted);
     let strategy = explored.execution.strategy();
-    let traces = strategy.traces();
+    // What is true of the last of several searches is not true of all.
+    let traces = strategy.traces().filter(|_| !decides);
     assumptions.extend(traces.and_then(|_| beyond_sc(config, explored)));
     let name = if config.strategy.starts_with(strategy.name()) { &config.strategy } else { strategy.name() };
     let summary =
@@ -542,48 +606,6 @@ fn beyond_sc(config: &Config, explored: &Explored) -> Option<String> {
         "`{strategy}` explores sequentially consistent executions only, and the program has {reason}: what \
          else `{model}` allows was not explored"
     ))
-}
-
-/// A line on the terminal that shows how far a check is.
-struct Meter {
-    /// Whether to show it; unless said, on a terminal.
-    shown: Option<bool>,
-    model: String,
-    drawn: bool,
-}
-
-impl Meter {
-    fn show(&mut self, pulse: &Pulse, elapsed: Duration) {
-        let long = elapsed >= Duration::from_secs(1);
-        if !long || !*self.shown.get_or_insert_with(|| std::io::stderr().is_terminal()) {
-            return;
-        }
-        let (executions, blocked) = pulse.executions();
-        let rate = executions as f64 / elapsed.as_secs_f64();
-        let outlook = pulse.outlook();
-        // What is left can be told only of the search for all executions.
-        let exhausts = outlook.bound.is_none() && outlook.sampled == 0;
-        let progress = Progress {
-            executions,
-            blocked,
-            rate,
-            elapsed,
-            model: &self.model,
-            strategy: &outlook.strategy,
-            bound: outlook.bound,
-            total: outlook.estimate.filter(|_| exhausts).map(|estimate| estimate.total),
-            pairs: outlook.pairs,
-        };
-        let line = format!("\r\x1b[K{progress}");
-        self.drawn = std::io::stderr().write_all(line.as_bytes()).is_ok();
-    }
-
-    fn clear(&mut self) {
-        if self.drawn {
-            // A terminal that has gone away is no reason to fail.
-            let _ = std::io::stderr().write_all(b"\r\x1b[K");
-        }
-    }
 }
 
 /// Leaves executions in which the condition is false out of account.

@@ -28,7 +28,7 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
             ),
         });
     }
-    let summary = api::summary(&config, &explored);
+    let summary = api::summary(&config, &explored, false);
     match violation {
         Some(violation) => {
             let (finding, saved) = telling::tell_schedule(&config, program, &violation, &schedule, 1)?;
@@ -78,6 +78,7 @@ pub(crate) fn run(
     task.known.clone_from(&schedule.known);
     task.budget.executions = None;
     task.budget.time = None;
+    task.budget.interrupts = false;
     task.recorder = Some(Recorder::new(wanted, block));
     let explored = worker::explore(task, &mut |_, _| {})?;
     let violation = match &explored.ending {

@@ -90,3 +90,51 @@ fn cargo_unpick_is_unpick() {
     let ended = ended.expect("cargo-unpick can be started");
     assert_eq!(String::from_utf8_lossy(&ended.stdout), expected);
 }
+
+/// A program that does as cargo does: it runs another one, waits for it, and ends at once after Ctrl-C. That one does as a
+/// check does: it says how far it came a moment later, and ends with code 3.
+#[cfg(target_os = "linux")]
+const CARGO: &str = "#!/bin/sh
+if [ \"$1\" = checks ]; then
+    trap 'sleep 0.5; echo the verdict so far; exit 3' INT
+    echo ready
+    for i in 1 2 3 4 5 6 7 8 9; do sleep 1; done
+    exit 1
+fi
+# In the background a shell would let it ignore the signal.
+env --default-signal=INT \"$0\" checks &
+wait
+";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_leaves_time_for_the_verdict() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    use std::process::Stdio;
+
+    let cargo = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interrupted-cargo");
+    std::fs::write(&cargo, CARGO).expect("a file can be written");
+    std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    for command in [&["test"][..], &["compare", "--time", "1s"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_unpick"))
+            .args(command)
+            .env("CARGO", &cargo)
+            .process_group(0)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("unpick can be started");
+        let mut out = BufReader::new(child.stdout.take().expect("it has an output"));
+        let mut text = String::new();
+        out.read_line(&mut text).expect("it can be read");
+        assert_eq!(text, "ready\n");
+        // To all processes of the group, as a terminal does.
+        let group = format!("-{}", child.id());
+        assert!(Command::new("kill").args(["-INT", "--", &group]).status().is_ok_and(|sent| sent.success()));
+        let status = child.wait().expect("it ends");
+        text.clear();
+        out.read_to_string(&mut text).expect("it can be read");
+        assert_eq!((status.code(), text.as_str()), (Some(3), "the verdict so far\n"), "{command:?}");
+    }
+}

@@ -6,6 +6,122 @@ use crate::op::{Kind, Op, ThreadId, Value};
 use crate::outcome::{Divergence, Outcome};
 
 impl Execution {
+    /// Takes one op of a thread if it repeats what was recorded and need not wait: what [`Execution::op`]
+    /// does most of the time. If not, nothing has happened. Takes no memory.
+    #[inline(always)]
+    pub fn repeat_op(&mut self, thread: ThreadId, op: &Op) -> Repeat {
+        match op.kind {
+            Kind::Read | Kind::Write => self.repeat_access(thread, op),
+            Kind::Spawn => self.repeat_spawn(thread).map_or(Repeat::No, |child| Repeat::Done(child.0.into())),
+            Kind::Finish => match self.repeat_finish(thread) {
+                true => Repeat::Done(0),
+                false => Repeat::No,
+            },
+            Kind::Join => self.repeat_join(thread, ThreadId(op.operand as u32)),
+            Kind::Fence | Kind::Choice => match self.next_recorded(thread) {
+                Some(event) if event.matches(op) => {
+                    let value = if event.kind == Kind::Choice { event.value } else { 0 };
+                    self.runs[thread.index()].pc += 1;
+                    Repeat::Done(value)
+                }
+                _ => Repeat::No,
+            },
+        }
+    }
+
+    /// The event that a thread is to repeat next.
+    #[inline(always)]
+    fn next_recorded(&self, thread: ThreadId) -> Option<&Event> {
+        let run = self.runs.get(thread.index())?;
+        if run.pc >= run.recorded {
+            return None;
+        }
+        self.graph.kept_event(EventId { thread, index: run.pc })
+    }
+
+    /// [`Execution::repeat_op`] of a read or a write.
+    #[inline(always)]
+    pub fn repeat_access(&mut self, thread: ThreadId, op: &Op) -> Repeat {
+        let Some(event) = self.next_recorded(thread) else { return Repeat::No };
+        if !event.matches(op) {
+            return Repeat::No;
+        }
+        let value = if event.kind == Kind::Read {
+            if event.operand != op.operand || event.expected != op.expected {
+                return Repeat::No;
+            }
+            let rf = event.rf;
+            if rf.is_init() {
+                self.graph.location(op.addr).init
+            } else if self.runs.get(rf.thread.index()).is_none_or(|run| run.pc <= rf.index) {
+                return Repeat::After(rf);
+            } else if let Some(write) = self.graph.kept_event(rf) {
+                write.value
+            } else {
+                return Repeat::No;
+            }
+        } else if event.kind == Kind::Write && event.value == op.operand {
+            0
+        } else {
+            return Repeat::No;
+        };
+        self.runs[thread.index()].pc += 1;
+        Repeat::Done(value)
+    }
+
+    /// Repeats that a thread spawns another, if that was recorded.
+    #[inline(always)]
+    pub fn repeat_spawn(&mut self, thread: ThreadId) -> Option<ThreadId> {
+        let event = self.next_recorded(thread).filter(|event| event.kind == Kind::Spawn)?;
+        let child = ThreadId(event.value as u32);
+        if !self.runnable.has_room(child) {
+            return None;
+        }
+        self.runs.get_mut(child.index())?.started = true;
+        self.runnable.insert(child);
+        let run = &mut self.runs[thread.index()];
+        run.spawned += 1;
+        run.pc += 1;
+        Some(child)
+    }
+
+    /// Repeats that a thread waits for another to end.
+    #[inline(always)]
+    fn repeat_join(&mut self, thread: ThreadId, child: ThreadId) -> Repeat {
+        let joins = |event: &Event| event.kind == Kind::Join && event.value == u64::from(child.0);
+        if !self.next_recorded(thread).is_some_and(joins) {
+            return Repeat::No;
+        }
+        let len = self.graph.thread_len(child) as u32;
+        match self.runs.get(child.index()) {
+            None => return Repeat::No,
+            Some(run) if run.pc < len => return Repeat::After(EventId { thread: child, index: len - 1 }),
+            Some(_) => {}
+        }
+        self.runs[thread.index()].pc += 1;
+        Repeat::Done(0)
+    }
+
+    /// Repeats that a thread ends, if that was recorded.
+    #[inline(always)]
+    pub fn repeat_finish(&mut self, thread: ThreadId) -> bool {
+        let ends = self.next_recorded(thread).is_some_and(|event| event.kind == Kind::Finish);
+        if ends {
+            self.runs[thread.index()].pc += 1;
+            self.runnable.remove(thread);
+        }
+        ends
+    }
+
+    /// Stops a thread until the event that its op depends on has been repeated: see [`Repeat::After`].
+    #[inline(never)]
+    pub fn wait_for(&mut self, thread: ThreadId, event: EventId) {
+        self.rests[thread.index()].waits_for = Some(event);
+        self.runnable.remove(thread);
+        self.waiting.insert(thread);
+        self.awaited.insert(event.thread);
+    }
+
     #[inline(always)]
     pub(super) fn replay(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
         match self.repeat_op(thread, op) {

@@ -9,6 +9,19 @@ use crate::op::{Kind, Op, Rmw, ThreadId, Value};
 use crate::violation::{Point, Waiter};
 
 impl Execution {
+    /// As [`Execution::sample`], for a read or a write.
+    #[inline(never)]
+    pub fn sample_access(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        if self.stop.is_some() || !self.is_drawn(thread, op) {
+            return None;
+        }
+        if op.kind == Kind::Read {
+            self.perform_within(Kind::Read, thread, op)
+        } else {
+            self.perform_within(Kind::Write, thread, op)
+        }
+    }
+
     /// As [`Execution::op`], for strategies that [sample](Execution::samples).
     #[inline(never)]
     pub fn sample(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
@@ -20,7 +33,7 @@ impl Execution {
             Kind::Join => !self.is_obstructed(thread, op),
             Kind::Fence | Kind::Spawn | Kind::Finish => true,
         };
-        if goes_on { self.perform_within(thread, op) } else { None }
+        if goes_on { self.perform_within(op.kind, thread, op) } else { None }
     }
 
     /// Whether the thread is the one that moves. If not, it stands where it is, or waits.

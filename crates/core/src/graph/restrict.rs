@@ -43,9 +43,9 @@ impl Graph {
     }
 
     /// Makes `target` a copy of this graph with only the first `lens[t]` events of each thread,
-    /// and hands it the clocks. The kept events must be closed under `porf`. Buffers of `target`
-    /// are used again.
-    pub fn restrict_into(&mut self, lens: &[u32], target: &mut Graph) {
+    /// and hands it the clocks. The kept events must be closed under `porf`, and the `older` oldest
+    /// must be among them. Buffers of `target` are used again.
+    pub fn restrict_into(&mut self, lens: &[u32], older: usize, target: &mut Graph) {
         let kept = |id: EventId| lens.get(id.thread.index()).is_some_and(|&len| id.index < len);
         target.synchronisation = self.synchronisation;
         target.plain = self.plain;
@@ -64,7 +64,9 @@ impl Graph {
             target.seqcst += new.seqcst.len() as u32;
         }
         empty_as_large(&mut target.order, &self.order);
-        for &id in &self.order {
+        let (oldest, younger) = self.order.split_at(older);
+        target.order.extend_from_slice(oldest);
+        for &id in younger {
             if kept(id) {
                 target.threads[id.thread.index()].events[id.index as usize].stamp = target.order.len() as u32;
                 target.order.push(id);
@@ -87,6 +89,37 @@ impl Graph {
         }
         self.clock_top = self.clocks.top();
         target.clocks = std::mem::take(&mut self.clocks);
+    }
+
+    /// Makes this graph a copy of another, which has its clocks and all of its events. Buffers are used
+    /// again.
+    pub fn copy_from(&mut self, other: &Graph) {
+        debug_assert!(!other.is_compacted(), "a graph is copied that has let events go");
+        self.threads.resize_with(other.threads.len(), Thread::default);
+        for (new, old) in self.threads.iter_mut().zip(&other.threads) {
+            new.events.clone_from(&old.events);
+            (new.spawn, new.join) = (old.spawn, old.join);
+            new.release_fences.clone_from(&old.release_fences);
+            new.seqcst.clone_from(&old.seqcst);
+        }
+        self.order.clone_from(&other.order);
+        if self.locations.len() < other.used {
+            self.locations.resize_with(other.used, Location::new);
+        }
+        for spare in self.locations[..self.used].iter_mut().skip(other.used) {
+            spare.writes.clear();
+            spare.reads.clear();
+        }
+        for (new, old) in self.locations.iter_mut().zip(&other.locations[..other.used]) {
+            (new.init, new.bottom) = (old.init, old.bottom);
+            new.writes.clone_from(&old.writes);
+            new.reads.clone_from(&old.reads);
+        }
+        self.used = other.used;
+        self.clocks.copy_from(&other.clocks);
+        self.fixed.clone_from(&other.fixed);
+        (self.synchronisation, self.seqcst, self.plain) = (other.synchronisation, other.seqcst, other.plain);
+        (self.clock_top, self.keeps_porf) = (other.clock_top, other.keeps_porf);
     }
 
     /// Takes the clocks back from a graph made by [`Graph::restrict_into`], which is spent.

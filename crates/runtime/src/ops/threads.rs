@@ -2,7 +2,7 @@
 
 use unpick_core::op::{Op, Site, ThreadId};
 
-use super::other;
+use super::{count, other, other_unrecorded};
 use crate::arena;
 use crate::current::context;
 use crate::session::{Job, Session};
@@ -12,8 +12,16 @@ use crate::session::{Job, Session};
 pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     let (session, parent) = context();
     // SAFETY: as in `take`.
-    unsafe { (*session).before_spawn(parent) };
-    let thread = ThreadId(other(&Op::spawn(site)) as u32);
+    let s = unsafe { &mut *session };
+    s.before_spawn(parent);
+    let repeats = !s.execution.samples() && s.is_plain();
+    let thread = match if repeats { s.execution.repeat_spawn(parent) } else { None } {
+        Some(thread) => {
+            count(s, parent, arena::current());
+            thread
+        }
+        None => ThreadId(other_unrecorded(&Op::spawn(site)) as u32),
+    };
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     if thread.index() >= s.jobs.len() || thread.index() >= s.data.len() {
@@ -35,7 +43,12 @@ pub fn join(thread: ThreadId, site: Site) {
 
 /// The end of a thread.
 pub(crate) fn finish() {
-    other(&Op::finish());
+    let (session, thread) = context();
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    if s.execution.samples() || !s.is_plain() || !s.execution.repeat_finish(thread) {
+        other_unrecorded(&Op::finish());
+    }
 }
 
 /// The calling thread.

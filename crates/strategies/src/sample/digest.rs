@@ -412,13 +412,12 @@ mod tests {
             graph.add_location(0);
         }
         for thread in [1u64, 2] {
-            let spawn = Event { value: thread, ..Event::from_op(&Op::spawn(Site(1))) };
-            graph.add(ThreadId::MAIN, spawn);
+            graph.add_with_value(ThreadId::MAIN, &Op::spawn(Site(1)), thread);
         }
-        let write = graph.add(ThreadId(writer), Event::from_op(&Op::store(addr, Mode::Release, 1, Site(2))));
+        let write = graph.add(ThreadId(writer), &Op::store(addr, Mode::Release, 1, Site(2)));
         graph.insert_write(addr, 0, write);
         for round in 0..rounds {
-            let read = graph.add(ThreadId(reader), Event::from_op(&Op::load(addr, Mode::Acquire, Site(3))));
+            let read = graph.add(ThreadId(reader), &Op::load(addr, Mode::Acquire, Site(3)));
             let last = round + 1 == rounds;
             graph.read_from(read, if last { write } else { EventId::INIT }, false);
         }
@@ -451,13 +450,12 @@ mod tests {
         let mut graph = Graph::new(Synchronisation::AsWritten);
         let (x, y) = (graph.add_location(0), graph.add_location(0));
         for thread in [1u64, 2] {
-            graph.add(ThreadId::MAIN, Event { value: thread, ..Event::from_op(&Op::spawn(Site(1))) });
+            graph.add_with_value(ThreadId::MAIN, &Op::spawn(Site(1)), thread);
         }
         for (thread, to, from) in [(1, x, y), (2, y, x)] {
-            let write =
-                graph.add(ThreadId(thread), Event::from_op(&Op::store(to, Mode::Relaxed, 1, Site(2))));
+            let write = graph.add(ThreadId(thread), &Op::store(to, Mode::Relaxed, 1, Site(2)));
             graph.insert_write(to, 0, write);
-            let read = graph.add(ThreadId(thread), Event::from_op(&Op::load(from, Mode::Relaxed, Site(3))));
+            let read = graph.add(ThreadId(thread), &Op::load(from, Mode::Relaxed, Site(3)));
             graph.read_from(read, EventId::INIT, false);
         }
         let mut components = Components::default();

@@ -6,19 +6,23 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A source of random numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Draw(u64);
+pub(crate) struct Draw {
+    state: u64,
+    /// Coins that were tossed, below a bit that is set.
+    coins: u64,
+}
 
 impl Draw {
     /// The numbers of one run of a sampler.
     pub(crate) fn new(seed: u64, run: u64) -> Draw {
-        Draw(pair(seed, run))
+        Draw { state: pair(seed, run), coins: 1 }
     }
 
     /// The next number.
     #[inline(always)]
     pub(crate) fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(STEP);
-        mix(self.0)
+        self.state = self.state.wrapping_add(STEP);
+        mix(self.state)
     }
 
     /// A number below `bound`, which is not 0.
@@ -36,7 +40,12 @@ impl Draw {
     /// Heads or tails.
     #[inline(always)]
     pub(crate) fn coin(&mut self) -> bool {
-        self.number() >> 63 == 1
+        if self.coins == 1 {
+            self.coins = self.number() | 1 << 63;
+        }
+        let heads = self.coins & 1 == 1;
+        self.coins >>= 1;
+        heads
     }
 
     /// A number from 0 up to 1.

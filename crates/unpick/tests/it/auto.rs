@@ -46,9 +46,22 @@ fn what_does_not_fit_is_covered_in_part_and_the_verdict_says_how_far() {
     let Verdict::Inconclusive(Reason::Time, summary) = &verdict else { panic!("{verdict}") };
     let effort = summary.effort.as_ref().expect("how far it came");
     assert!(effort.sampled > 0 && effort.executions >= effort.sampled, "{effort}");
+    assert!(effort.traces.is_some(), "{effort}");
     assert!(effort.estimate.is_some_and(|estimate| estimate > 1e6), "{effort}");
     assert!(effort.pairs.is_some_and(|pairs| pairs > 0), "{effort}");
     assert!(verdict.to_string().contains("not every execution was explored"), "{verdict}");
+}
+
+/// The last search may be one of sequentially consistent executions only; others came before it.
+#[test]
+fn what_is_true_of_one_search_is_not_said_of_all() {
+    for milliseconds in [300, 600, 1200] {
+        let check = Check::new().time_limit(Duration::from_millis(milliseconds));
+        let verdict = check.run(|| count(6, 6)).unwrap();
+        let Verdict::Inconclusive(Reason::Time, summary) = &verdict else { panic!("{verdict}") };
+        assert_eq!((summary.traces, summary.model.as_str()), (None, "cpp20"), "{verdict}");
+        assert!(summary.assumptions.iter().all(|line| !line.contains("sequentially")), "{verdict}");
+    }
 }
 
 /// An error that needs a certain order in the middle of a program that is far too large to exhaust.

@@ -16,6 +16,7 @@ mod detached;
 mod errors;
 mod futures;
 mod host;
+mod interrupts;
 mod keep_going;
 mod locals;
 mod locks;

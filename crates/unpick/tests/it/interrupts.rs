@@ -1,0 +1,315 @@
+//! Ctrl-C, and progress in plain lines: what a process shows, and how it ends.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize as Plain, Ordering::*};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use unpick::sync::atomic::AtomicUsize;
+use unpick::{Check, OnInconclusive, Reason, Verdict, thread};
+
+use crate::support::*;
+
+const SIGINT: i32 = 2;
+
+/// Far too many executions: five threads that count to five.
+fn large() {
+    let number = Arc::new(AtomicUsize::new(0));
+    let workers: Vec<_> = (0..5)
+        .map(|_| {
+            let number = Arc::clone(&number);
+            thread::spawn(move || {
+                for _ in 0..5 {
+                    number.fetch_add(1, AcqRel);
+                }
+            })
+        })
+        .collect();
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+}
+
+/// A process that runs tests of this binary.
+struct Process {
+    child: Child,
+    lines: Receiver<String>,
+    seen: String,
+}
+
+/// Runs the tests with these names, at the same time.
+fn start(tests: &[String], variables: &[(&str, &str)]) -> Process {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(tests).args(["--exact", "--test-threads=2"]).env_remove("CI");
+    command.env("UNPICK_IT_CHILD", "1").envs(variables.iter().copied());
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let (sender, lines) = channel();
+    std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    Process { child, lines, seen: String::new() }
+}
+
+impl Process {
+    /// Waits until standard error has a line with this in it.
+    fn wait_for(&mut self, text: &str) {
+        let until = Instant::now() + Duration::from_secs(60);
+        while !self.seen.contains(text) {
+            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(line) => self.seen += &format!("{line}\n"),
+                Err(_) => panic!("no `{text}` in\n{}", self.seen),
+            }
+        }
+    }
+
+    fn interrupt(&self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    }
+
+    /// How it ended, and what it wrote to standard error.
+    fn end(mut self) -> (ExitStatus, String) {
+        let until = Instant::now() + Duration::from_secs(60);
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(Instant::now() < until, "no end: {}", self.seen);
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        self.seen.extend(self.lines.iter().map(|line| line + "\n"));
+        (status, std::mem::take(&mut self.seen))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // One that has ended cannot be ended again.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Lines of progress every so often, so that one can see that a check runs.
+const SHOWN: (&str, &str) = ("UNPICK_PROGRESS", "200ms");
+
+#[test]
+fn the_verdict_so_far_is_told() {
+    if is_child() {
+        return Check::new().on_inconclusive(OnInconclusive::Pass).check(large);
+    }
+    let name = test_name!(the_verdict_so_far_is_told);
+    for (strategy, model, says) in [
+        ("auto", "cpp20", "no bound on preemptions was exhausted"),
+        ("optimal", "sc", "the search for all saw about"),
+        ("cb-dpor", "cpp20", "every sequentially consistent execution with at most"),
+        ("pct:3", "tso", "drawn at random with seed 0"),
+    ] {
+        let settings = [SHOWN, ("UNPICK_STRATEGY", strategy), ("UNPICK_MODEL", model)];
+        let mut process = start(std::slice::from_ref(&name), &settings);
+        process.wait_for("s, model ");
+        process.interrupt();
+        let (status, text) = process.end();
+        assert_eq!(status.code(), Some(3), "{text}");
+        let verdict =
+            format!("unpick: {name}: inconclusive: no violation, but the check was interrupted ({model}");
+        assert!(text.contains(&verdict), "{strategy}: {text}");
+        assert!(text.contains("\n  not every execution was explored\n"), "{strategy}: {text}");
+        assert!(text.contains(says), "{strategy}: {text}");
+        assert!(text.contains("run") && !text.contains("  0 executions"), "{strategy}: {text}");
+    }
+}
+
+#[test]
+fn one_of_two() {
+    if is_child() {
+        Check::new().check(large);
+    }
+}
+
+#[test]
+fn two_of_two() {
+    if is_child() {
+        Check::new().strategy("random").check(large);
+    }
+}
+
+/// Starts when another has been interrupted; it must neither run nor fail.
+#[test]
+fn zzz_after_two() {
+    if is_child() {
+        Check::new().check(large);
+    }
+}
+
+#[test]
+fn all_checks_that_run_are_told() {
+    if is_child() {
+        return;
+    }
+    let names = [test_name!(one_of_two), test_name!(two_of_two), test_name!(zzz_after_two)];
+    let mut process = start(&names, &[SHOWN]);
+    process.wait_for(&format!("in {}", names[0]));
+    process.wait_for(&format!("in {}", names[1]));
+    process.interrupt();
+    let (status, text) = process.end();
+    assert_eq!(status.code(), Some(3), "{text}");
+    let told = |name: &String| text.matches(&format!("unpick: {name}: inconclusive")).count();
+    assert_eq!(names.each_ref().map(told), [1, 1, 0], "{text}");
+}
+
+#[test]
+fn one_long_execution_is_left() {
+    if is_child() {
+        return Check::new().strategy("random").check(|| {
+            let number = AtomicUsize::new(0);
+            while number.fetch_add(1, Relaxed) < usize::MAX {}
+        });
+    }
+    let mut process = start(&[test_name!(one_long_execution_is_left)], &[SHOWN]);
+    process.wait_for("s, model ");
+    process.interrupt();
+    let since = Instant::now();
+    let (status, text) = process.end();
+    assert_eq!(status.code(), Some(3), "{text}");
+    assert!(text.contains("\n  0 executions were run"), "{text}");
+    assert!(since.elapsed() < Duration::from_secs(10), "{text}");
+}
+
+#[test]
+fn who_does_nothing_visible_is_not_waited_for() {
+    if is_child() {
+        return Check::new().check(|| {
+            large();
+            unpick::outside(|| std::thread::sleep(Duration::from_secs(100)));
+        });
+    }
+    let name = test_name!(who_does_nothing_visible_is_not_waited_for);
+    for twice in [false, true] {
+        let mut process = start(std::slice::from_ref(&name), &[SHOWN]);
+        process.wait_for("unpick: ");
+        process.interrupt();
+        if twice {
+            std::thread::sleep(Duration::from_millis(300));
+            process.interrupt();
+        }
+        let (status, text) = process.end();
+        match twice {
+            // The second one ends the process at once.
+            true => assert_eq!(status.signal(), Some(SIGINT), "{text}"),
+            false => {
+                assert_eq!(status.code(), Some(3), "{text}");
+                assert!(
+                    text.contains("could not check the program") && text.contains("interrupts.rs"),
+                    "{text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn violations_that_were_found_are_told() {
+    if is_child() {
+        return Check::new().keep_going(5).check(|| {
+            assert_ne!(unpick::choose(2), 0, "the number is wrong");
+            large();
+        });
+    }
+    let mut process = start(&[test_name!(violations_that_were_found_are_told)], &[SHOWN]);
+    process.wait_for("s, model ");
+    process.interrupt();
+    let (status, text) = process.end();
+    assert!(text.contains("unpick found a violation") && text.contains("the number is wrong"), "{text}");
+    assert_eq!(status.code(), Some(1), "{text}");
+}
+
+/// The verdict of `run` is for the program to show, and nothing is begun after it.
+#[test]
+fn a_verdict_is_returned_and_so_are_later_ones() {
+    if is_child() {
+        for executions in [1, 0] {
+            let verdict = Check::new().run(large).unwrap();
+            let Verdict::Inconclusive(Reason::Interrupted, summary) = &verdict else { panic!("{verdict}") };
+            let effort = summary.effort.as_ref().expect("how far it came");
+            assert_eq!(effort.executions.min(1), executions);
+        }
+        eprintln!("as expected");
+        std::process::exit(7);
+    }
+    let mut process = start(&[test_name!(a_verdict_is_returned_and_so_are_later_ones)], &[SHOWN]);
+    process.wait_for("s, model ");
+    process.interrupt();
+    let (status, text) = process.end();
+    assert_eq!(status.code(), Some(7), "{text}");
+}
+
+static HEARD: Plain = Plain::new(0);
+
+extern "C" fn hear(_: i32) {
+    HEARD.fetch_add(1, SeqCst);
+}
+
+unsafe extern "C" {
+    fn signal(number: i32, handler: usize) -> usize;
+}
+
+#[test]
+fn a_handler_of_the_program_stays() {
+    if is_child() {
+        let ours = hear as *const () as usize;
+        unsafe { signal(SIGINT, ours) };
+        let verdict = Check::new().time_limit(Duration::from_secs(2)).run(large).unwrap();
+        assert!(matches!(verdict, Verdict::Inconclusive(Reason::Time, _)), "{verdict}");
+        let before = unsafe { signal(SIGINT, 0) };
+        assert_eq!((HEARD.load(SeqCst), before), (1, ours));
+        std::process::exit(7);
+    }
+    let mut process = start(&[test_name!(a_handler_of_the_program_stays)], &[SHOWN]);
+    process.wait_for("s, model ");
+    process.interrupt();
+    let (status, text) = process.end();
+    assert_eq!(status.code(), Some(7), "{text}");
+}
+
+#[test]
+fn a_signal_after_the_checks_does_what_it_always_does() {
+    if is_child() {
+        assert!(Check::new().run(|| {}).unwrap().holds());
+        std::io::Write::write_all(&mut std::io::stderr(), b"checked\n").unwrap();
+        std::thread::sleep(Duration::from_secs(60));
+        return;
+    }
+    let mut process = start(&[test_name!(a_signal_after_the_checks_does_what_it_always_does)], &[]);
+    process.wait_for("checked");
+    process.interrupt();
+    assert_eq!(process.end().0.signal(), Some(SIGINT));
+}
+
+#[test]
+fn progress_is_shown_in_plain_lines_where_that_is_asked_for() {
+    if is_child() {
+        return Check::new()
+            .time_limit(Duration::from_secs(2))
+            .on_inconclusive(OnInconclusive::Pass)
+            .check(large);
+    }
+    let name = test_name!(progress_is_shown_in_plain_lines_where_that_is_asked_for);
+    for (settings, expected) in [
+        // After 0.25 s, 0.5 s and 1 s, on a machine that is not too busy; at 2 s the check may be over.
+        (&[("UNPICK_PROGRESS", "250ms"), ("CI", "true")][..], 2..=4),
+        (&[("UNPICK_PROGRESS", "0"), ("CI", "true")], 0..=0),
+        (&[("CI", "true")], 0..=0),
+        (&[], 0..=0),
+    ] {
+        let (status, text) = start(std::slice::from_ref(&name), settings).end();
+        assert_eq!(status.code(), Some(0), "{settings:?}: {text}");
+        let lines =
+            text.lines().filter(|line| line.starts_with("unpick: ") && line.contains(" executions, "));
+        let lines: Vec<&str> = lines.filter(|line| line.ends_with(&format!(", in {name}"))).collect();
+        assert!(expected.contains(&lines.len()), "{settings:?}: {text}");
+        assert_eq!(text.matches("unpick: ").count(), lines.len(), "{settings:?}: {text}");
+        assert!(!text.contains('\u{1b}'), "{settings:?}: {text}");
+    }
+}
