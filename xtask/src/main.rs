@@ -14,6 +14,7 @@ mod peers;
 mod samplers;
 mod shell;
 mod shuttle;
+mod suites;
 mod test;
 mod tidy;
 
@@ -44,6 +45,8 @@ enum Command {
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
+    /// Runs the loom tests of published crates on loom and on unpick.
+    Suites(suites::Suites),
     /// Looks for files that are too long, modules without documentation, and words not to be used.
     Tidy,
 }
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::ShuttleTests(tests) => tests.run(),
         Command::Bench(Bench::Engine(engine)) => engine.run(),
         Command::Bench(Bench::Peers(peers)) => peers.run(),
+        Command::Suites(suites) => suites.run(),
         Command::Tidy => tidy::run(),
     };
     match result {

@@ -40,7 +40,7 @@ const BANNED: [(&str, &str); 14] = [
 pub(crate) fn run() -> Result<(), Problem> {
     let root = root();
     let mut files = Vec::new();
-    for folder in ["crates", "benches", "xtask", "examples", "tests", "docs"] {
+    for folder in ["crates", "benches", "stand-ins", "xtask", "examples", "tests", "docs"] {
         collect(&root.join(folder), &mut files)?;
     }
     for entry in read_dir(&root)? {

@@ -78,6 +78,10 @@ pub struct Config {
     pub hang_limit: Duration,
     /// Whether memory that is left behind at the end of an execution is a violation.
     pub leaks: bool,
+    /// Whether that is so of shared pointers and of explicit allocations only, and a `Box` may be left behind.
+    pub only_owned_leaks: bool,
+    /// Whether threads have memory of their own, if the global allocator allows it.
+    pub arenas: bool,
     /// What `check` does when the verdict is inconclusive.
     pub on_inconclusive: OnInconclusive,
     /// After how many different violations to stop.
@@ -109,6 +113,8 @@ impl Default for Config {
             max_rounds: 100,
             hang_limit: Duration::from_secs(20),
             leaks: true,
+            only_owned_leaks: false,
+            arenas: true,
             on_inconclusive: OnInconclusive::Fail,
             keep_going: 1,
             detached: Detached::MustEnd,

@@ -85,15 +85,29 @@ pub(crate) struct Note {
     start: u32,
     /// After how many events of its thread it was allocated.
     pub(crate) birth: u32,
-    /// Bytes that were asked for.
-    pub(crate) size: u32,
+    /// Bytes that were asked for, and whether the block has an owner.
+    size_and_owner: u32,
     /// The thread that freed it, or `LIVE`.
     freed_by: u32,
     /// After how many events of that thread.
     freed_at: u32,
 }
 
+/// Marks blocks that have an owner. Sizes are smaller than an arena.
+const OWNED: u32 = 1 << 31;
+
 impl Note {
+    /// Bytes that were asked for.
+    #[inline(always)]
+    pub(crate) fn size(&self) -> u32 {
+        self.size_and_owner & !OWNED
+    }
+
+    /// Whether the block was allocated in [`owned`].
+    pub(crate) fn is_owned(&self) -> bool {
+        self.size_and_owner & OWNED != 0
+    }
+
     /// The thread that freed the block, and after how many events, if one has.
     pub(crate) fn freed(&self) -> Option<(ThreadId, u32)> {
         (self.freed_by != LIVE).then_some((ThreadId(self.freed_by), self.freed_at))
@@ -114,6 +128,8 @@ pub(crate) struct Arena {
     used_untracked: usize,
     /// Whether blocks get no notes now.
     untracked: bool,
+    /// What is added to the size of blocks now.
+    owner: u32,
     notes: *mut Note,
     noted: usize,
     /// The block at whose allocation the call stack is wanted.
@@ -186,6 +202,7 @@ impl Arena {
             limit: HALF,
             used_untracked: HALF + first,
             untracked: false,
+            owner: 0,
             notes: std::ptr::null_mut(),
             noted: 0,
             wanted: usize::MAX,
@@ -201,6 +218,7 @@ impl Arena {
         self.used = self.first;
         self.used_untracked = HALF + self.first;
         self.untracked = false;
+        self.owner = 0;
         self.noted = 0;
         self.wanted = usize::MAX;
         self.live = 0;
@@ -227,7 +245,7 @@ impl Arena {
         let number = self.notes().partition_point(|note| note.start <= unit).checked_sub(1)?;
         let note = &self.notes()[number];
         let within = offset - note.start as usize * 16;
-        (within < (note.size as usize).max(1)).then_some((number, within))
+        (within < (note.size() as usize).max(1)).then_some((number, within))
     }
 
     /// Whether the address is in the part with notes that this execution has used.
@@ -259,7 +277,7 @@ impl Arena {
         unsafe {
             let note = &mut *self.notes.add(number);
             (note.freed_by, note.freed_at) = (thread.0, position);
-            fill((self.base + note.start as usize * 16) as *mut u8, note.size as usize, FREED);
+            fill((self.base + note.start as usize * 16) as *mut u8, note.size() as usize, FREED);
         }
         self.live -= 1;
     }
@@ -289,8 +307,9 @@ impl Arena {
         let placed = self.place(self.used, self.limit, layout).filter(|_| self.noted < NOTES);
         let Some((start, end)) = placed else { return self.allocate_untracked(layout) };
         self.used = end;
-        let (start_unit, size) = ((start / 16) as u32, layout.size() as u32);
-        let note = Note { start: start_unit, birth: self.position, size, freed_by: LIVE, freed_at: 0 };
+        let (start_unit, size_and_owner) = ((start / 16) as u32, layout.size() as u32 | self.owner);
+        let note =
+            Note { start: start_unit, birth: self.position, size_and_owner, freed_by: LIVE, freed_at: 0 };
         // SAFETY: `noted` is below the number of entries that were mapped.
         unsafe { self.notes.add(self.noted).write(note) };
         if self.noted == self.wanted {
@@ -441,6 +460,23 @@ pub fn untracked<R>(f: impl FnOnce() -> R) -> R {
         let before = std::mem::replace(&mut (*arena).untracked, true);
         let result = f();
         (*arena).untracked = before;
+        result
+    }
+}
+
+/// Runs a closure that makes a block whose owner must give it back: to leave it behind is a leak also where
+/// other memory may be left behind.
+#[inline(always)]
+pub fn owned<R>(f: impl FnOnce() -> R) -> R {
+    let arena = ACTIVE.get();
+    if arena.is_null() {
+        return f();
+    }
+    // SAFETY: as in `untracked`.
+    unsafe {
+        let before = std::mem::replace(&mut (*arena).owner, OWNED);
+        let result = f();
+        (*arena).owner = before;
         result
     }
 }

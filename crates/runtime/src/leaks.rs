@@ -17,6 +17,8 @@ struct Left {
     thread: ThreadId,
     number: usize,
     reached: bool,
+    /// Whether to leave it behind is a violation.
+    counts: bool,
 }
 
 impl Session {
@@ -75,7 +77,7 @@ impl Session {
                 }
             }
         }
-        let lost = left.iter().filter(|block| !block.reached);
+        let lost = left.iter().filter(|block| !block.reached && block.counts);
         let first = lost.clone().min_by_key(|block| (block.thread.index(), block.number))?;
         let block = self.block(first.thread, first.number)?;
         let point = Point { thread: block.thread, index: block.birth, site: Site(0) };
@@ -89,8 +91,10 @@ impl Session {
             let Some(arena) = arena else { continue };
             for (number, note) in arena.notes().iter().enumerate() {
                 if note.freed().is_none() {
-                    let (start, size) = (arena.start(number), note.size as usize);
-                    left.push(Left { start, size, thread: ThreadId(t as u32), number, reached: false });
+                    let (start, size) = (arena.start(number), note.size() as usize);
+                    let counts = !self.limits.only_owned_leaks || note.is_owned();
+                    let thread = ThreadId(t as u32);
+                    left.push(Left { start, size, thread, number, reached: false, counts });
                 }
             }
         }

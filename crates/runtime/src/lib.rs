@@ -28,8 +28,9 @@ mod tag;
 mod wording;
 pub mod worker;
 
-pub use arena::{Allocator, untracked};
+pub use arena::{Allocator, owned, untracked};
 pub use memory::ordered;
 pub use pulse::Pulse;
 pub use session::{Job, Limits, Program};
+pub use statics::is_static;
 pub use tag::Tag;

@@ -106,7 +106,7 @@ impl Session {
     /// A block, for a violation.
     pub(crate) fn block(&self, thread: ThreadId, number: usize) -> Option<Block> {
         let note = self.arenas[thread.index()].as_ref()?.notes().get(number)?;
-        Some(Block { thread, number, birth: note.birth, size: note.size })
+        Some(Block { thread, number, birth: note.birth, size: note.size() })
     }
 
     /// Frees a block; `false` when the thread must stop.
@@ -122,7 +122,7 @@ impl Session {
         if within != 0 || note.freed().is_some() {
             return self.bad_free(thread, owner, Some((number, within)));
         }
-        let size = note.size as usize;
+        let size = note.size() as usize;
         let looks = !self.ordered && self.execution.is_fresh(thread);
         if looks && !self.may_free(thread, owner, number, address, size) {
             return false;

@@ -74,6 +74,10 @@ pub struct Limits {
     pub timeouts: Timeouts,
     /// Whether the exploration is over when an execution was cut at the limit on events.
     pub ends_at_cut: bool,
+    /// Whether that is so of memory only that has an owner, such as a shared pointer.
+    pub only_owned_leaks: bool,
+    /// Whether threads have memory of their own, if the global allocator allows it.
+    pub arenas: bool,
 }
 
 /// A position that no thread reaches.

@@ -66,7 +66,7 @@ impl Statics {
 }
 
 /// Whether the address is in the static memory of the program or of a library.
-pub(crate) fn is_static(address: usize) -> bool {
+pub fn is_static(address: usize) -> bool {
     static SEGMENTS: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
     SEGMENTS.get_or_init(|| segments(0)).iter().any(|&(start, end)| (start..end).contains(&address))
 }

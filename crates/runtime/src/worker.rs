@@ -379,7 +379,7 @@ fn wear(session: &mut Session) -> Pause {
 /// The execution that is thrown away.
 fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     // Asked before the threads take all arenas there are.
-    session.has_allocator = arenas_work();
+    session.has_allocator = state.task.limits.arenas && arenas_work();
     session.use_arenas(false);
     if !session.has_allocator {
         // What is born in the execution stays where it is.

@@ -122,6 +122,8 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             spurious_wakeups: config.spurious_wakeups,
             abandons: false,
             leaks: false,
+            only_owned_leaks: false,
+            arenas: true,
         },
         known: Knowledge::default(),
         budget: Budget { executions: None, time: None, hang: HANG, interrupts: false },

@@ -353,6 +353,14 @@ impl Check {
     /// inconclusive verdicts.
     #[track_caller]
     pub fn check<F: Fn() + Send + Sync + 'static>(&self, f: F) {
+        self.conclude(self.run_or_end(f));
+    }
+
+    /// Carries out the check, for front-ends that look at the verdict before they [conclude](Check::conclude);
+    /// after Ctrl-C the process ends, as said at [`check`](Check::check).
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn run_or_end<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Verdict, Error> {
         // A single execution is not worth a verdict so far.
         let searches = self.overridden().is_ok_and(|config| config.replay.is_none());
         let listening = searches.then(interrupt::listen);
@@ -366,8 +374,14 @@ impl Check {
             drop(listening);
             interrupt::end_process(code);
         }
-        drop(listening);
-        match result {
+        result
+    }
+
+    /// Returns if the verdict is good, as [`check`](Check::check) does.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn conclude(&self, verdict: Result<Verdict, Error>) {
+        match verdict {
             Ok(Verdict::Holds(_)) => {}
             Ok(Verdict::Violated(violated)) => panic!("{}", all_reports(&violated)),
             Ok(verdict @ Verdict::Inconclusive(..)) => {
@@ -448,6 +462,8 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
             timeouts: config.timeouts,
             ends_at_cut: config.ends_at_cut,
             abandons: config.detached == Detached::Abandoned,
+            only_owned_leaks: config.only_owned_leaks,
+            arenas: config.arenas,
         },
         known: Knowledge::default(),
         budget: Budget {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
-use unpick_core::op::{Addr, Op, Site};
+use unpick_core::op::{Addr, Op, Site, ThreadId};
 use unpick_runtime::Tag;
 use unpick_runtime::ops::{self, Object};
 
@@ -26,8 +26,10 @@ struct Signal {
     /// The call of `block_on` or `spawn`: what a report says about waiting and waking, which have no place of
     /// their own in the source.
     site: Site,
-    /// Outside a check: the thread, and whether it was woken.
+    /// The thread, inside a check and outside. Inside it is known only if it has made the signal itself.
+    inside: Option<ThreadId>,
     outside: Option<Thread>,
+    /// Whether the thread was woken; inside a check, whether it has woken itself.
     woken: AtomicBool,
 }
 
@@ -39,7 +41,7 @@ impl Signal {
     fn new(site: Site) -> Signal {
         // The handle of an OS thread would be kept by `std`, in memory of the execution.
         let outside = (!ops::in_check()).then(std::thread::current);
-        Signal { tag: Tag::new(), site, outside, woken: AtomicBool::new(false) }
+        Signal { tag: Tag::new(), site, inside: None, outside, woken: AtomicBool::new(false) }
     }
 
     /// Wakes the thread, by a call at this place.
@@ -70,6 +72,11 @@ impl Wake for Signal {
 
     fn wake_by_ref(self: &Arc<Signal>) {
         if ops::in_check() {
+            // Nobody else can tell, and a future that goes on waking itself is a loop that waits.
+            if self.inside == Some(ops::thread()) {
+                self.woken.store(true, Ordering::Relaxed);
+                return;
+            }
             return self.send(self.site);
         }
         self.tag.assert_outside();
@@ -83,9 +90,10 @@ impl Wake for Signal {
 /// Runs a future on the calling thread until it is ready.
 ///
 /// The future is polled once, and then once for each time that it was woken, or several times
-/// between two polls. There are no polls without a reason: a future that is pending and has lost its
-/// waker waits for ever, which inside a check is a deadlock. What a thread did before it called
-/// `wake` happens before the poll that follows.
+/// between two polls. If it has woken itself it is polled again at once. There are no polls without
+/// a reason, but for one if [`Check::spurious_wakeups`](crate::Check::spurious_wakeups) is set: a future
+/// that is pending and has lost its waker waits for ever, which inside a check is a deadlock. What a
+/// thread did before it called `wake` happens before the poll that follows.
 ///
 /// ```
 /// use std::future::poll_fn;
@@ -110,13 +118,22 @@ impl Wake for Signal {
 /// ```
 #[track_caller]
 pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
-    let signal = Arc::new(Signal::new(here!()));
+    let mut spuriously = ops::in_check() && ops::wakes_spuriously();
+    let site = here!();
+    let signal = Arc::new(Signal { inside: ops::in_check().then(ops::thread), ..Signal::new(site) });
     let waker = Waker::from(Arc::clone(&signal));
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future.into_future());
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
+        }
+        if signal.woken.swap(false, Ordering::Acquire) {
+            continue;
+        }
+        if spuriously && ops::choose(2, site) == 1 {
+            spuriously = false;
+            continue;
         }
         signal.wait();
     }

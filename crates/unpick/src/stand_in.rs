@@ -14,6 +14,25 @@ use crate::api::{self, Check};
 use crate::here;
 use crate::replay::MENDED;
 
+impl Check {
+    /// Whether only shared pointers and explicit allocations are leaks when they are left behind, and not
+    /// a plain `Box`.
+    #[doc(hidden)]
+    pub fn only_owned_leaks(mut self, on: bool) -> Check {
+        self.config.only_owned_leaks = on;
+        self
+    }
+
+    /// Whether threads have memory of their own, which the next execution takes over; on unless set. A
+    /// closure that puts what it allocates into what it has captured needs it off. Then memory errors and
+    /// leaks are not found.
+    #[doc(hidden)]
+    pub fn arenas(mut self, on: bool) -> Check {
+        self.config.arenas = on;
+        self
+    }
+}
+
 /// A check that is over when an execution is longer than the limit on events.
 pub fn ending_at_cut(mut check: Check) -> Check {
     check.config.ends_at_cut = true;

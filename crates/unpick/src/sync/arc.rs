@@ -15,6 +15,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
 
 use unpick_core::op::Site;
+use unpick_runtime::owned;
 
 use self::counts::Counts;
 use crate::here;
@@ -100,7 +101,8 @@ impl<T> Arc<T> {
     }
 
     fn new_at(value: T, site: Site) -> Arc<T> {
-        Arc::of(Box::into_raw(Box::new(Inner { counts: Counts::new::<T>(1, site), value })))
+        let inner = Inner { counts: Counts::new::<T>(1, site), value };
+        Arc::of(Box::into_raw(owned(|| Box::new(inner))))
     }
 
     /// A shared value that may hold weak pointers to itself. They give nothing before it is made.
@@ -119,7 +121,7 @@ impl<T> Arc<T> {
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(data_fn: F) -> Arc<T> {
         let inner: Inner<MaybeUninit<T>> =
             Inner { counts: Counts::new::<T>(0, here!()), value: MaybeUninit::uninit() };
-        let inner = Box::into_raw(Box::new(inner)).cast::<Inner<T>>();
+        let inner = Box::into_raw(owned(|| Box::new(inner))).cast::<Inner<T>>();
         let weak = Weak::of(inner);
         let value = data_fn(&weak);
         // SAFETY: nobody can reach the value yet, since there is no strong pointer.
@@ -526,7 +528,7 @@ fn allocate(value: Layout) -> *mut u8 {
     let Ok((layout, _)) = Layout::new::<Counts>().extend(value) else { panic!("capacity overflow") };
     let layout = layout.pad_to_align();
     // SAFETY: the counts alone make the size other than 0.
-    let block = unsafe { std::alloc::alloc(layout) };
+    let block = owned(|| unsafe { std::alloc::alloc(layout) });
     if block.is_null() {
         handle_alloc_error(layout);
     }

@@ -291,6 +291,29 @@ macro_rules! atomic {
                 self.inner.get_mut()
             }
 
+            /// Uses the value, which nobody else can use meanwhile, as loom's.
+            #[doc(hidden)]
+            #[track_caller]
+            pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut $value) -> R) -> R {
+                f(self.get_mut())
+            }
+
+            /// Reads the value without any synchronisation, as loom's: a write by another thread that is
+            /// not ordered with it is a data race.
+            ///
+            /// # Safety
+            ///
+            /// There must be no such write.
+            #[doc(hidden)]
+            #[track_caller]
+            pub unsafe fn unsync_load(&self) -> $value {
+                if ops::in_check() {
+                    self.take(Op::load(Addr::NONE, Mode::Plain, here!()))
+                } else {
+                    self.outside().load(Ordering::Relaxed)
+                }
+            }
+
             /// The value.
             #[track_caller]
             pub fn into_inner(mut self) -> $value {

@@ -7,6 +7,8 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
+use unpick_core::op::Site;
+
 use super::counts::Counts;
 use super::{Arc, Inner, allocate};
 use crate::here;
@@ -30,19 +32,55 @@ impl<T> From<T> for Arc<T> {
 impl<T: ?Sized> From<Box<T>> for Arc<T> {
     #[track_caller]
     fn from(value: Box<T>) -> Arc<T> {
-        let size = size_of_val(&*value);
-        let block = allocate(Layout::for_value(&*value));
         let source = Box::into_raw(value);
-        let mut inner = source as *mut Inner<T>;
-        // SAFETY: a pointer begins with its address; what tells the size stays as it is. The block has
-        // room for the counts and the value, which moves there; its box is freed without it.
+        // SAFETY: the value moves out of its box, which is freed without it.
         unsafe {
-            (&raw mut inner).cast::<*mut u8>().write(block);
-            (&raw mut (*inner).counts).write(Counts::new::<T>(1, here!()));
-            let target = (&raw mut (*inner).value).cast::<u8>();
-            target.copy_from_nonoverlapping(source.cast::<u8>(), size);
+            let arc = move_from(source, here!());
             drop(Box::from_raw(source as *mut ManuallyDrop<T>));
+            arc
         }
+    }
+}
+
+impl<T: ?Sized> Arc<T> {
+    /// The value of a shared pointer of the standard library, which must be the only one: another way
+    /// to a shared trait object, for code that was written for loom.
+    ///
+    /// # Panics
+    ///
+    /// When there are other pointers to the value.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn from_std(std: std::sync::Arc<T>) -> Arc<T> {
+        let mut std = std;
+        let unique = std::sync::Arc::get_mut(&mut std).is_some();
+        assert!(unique, "`Arc::from_std` needs the only pointer to the value, and there are others");
+        let source = std::sync::Arc::into_raw(std);
+        // SAFETY: nobody else has the value, which moves; its memory is freed without it.
+        unsafe {
+            let arc = move_from(source, here!());
+            drop(std::sync::Arc::from_raw(source as *const ManuallyDrop<T>));
+            arc
+        }
+    }
+}
+
+/// Moves a value into shared memory.
+///
+/// # Safety
+///
+/// The old value must not be used again.
+unsafe fn move_from<T: ?Sized>(source: *const T, site: Site) -> Arc<T> {
+    // SAFETY: a pointer begins with its address; what tells the size stays as it is. The block has room
+    // for the counts and the value, which the caller gives up.
+    unsafe {
+        let layout = Layout::for_value(&*source);
+        let block = allocate(layout);
+        let mut inner = source as *mut Inner<T>;
+        (&raw mut inner).cast::<*mut u8>().write(block);
+        (&raw mut (*inner).counts).write(Counts::new::<T>(1, site));
+        let target = (&raw mut (*inner).value).cast::<u8>();
+        target.copy_from_nonoverlapping(source.cast::<u8>(), layout.size());
         Arc::of(inner)
     }
 }

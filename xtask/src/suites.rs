@@ -1,0 +1,195 @@
+//! Published crates with loom tests, on loom and on the stand-in: `cargo xtask suites`.
+//!
+//! Sources are fetched into a folder outside the repository. Each crate is built twice: as it is, and with one
+//! addition to its manifest, a `[patch]` that puts the stand-in for loom. Each test is a process of its
+//! own, with a limit on its CPU seconds; a test that reaches it counts as that many. The time is that of the whole
+//! process, user and system.
+//!
+//! `--own` runs the tests that loom publishes with itself, on the stand-in only: what differs is explained in
+//! `docs/loom.md`.
+
+mod fetch;
+mod process;
+
+use std::path::{Path, PathBuf};
+
+use crate::Problem;
+use crate::numbers::{geometric_mean, seconds, short, table};
+
+use self::fetch::{Built, build, fetch, own_tests};
+use self::process::{Run, tests_of, time};
+
+/// A published crate with loom tests.
+pub(crate) struct Suite {
+    name: &'static str,
+    version: &'static str,
+    /// What `RUSTFLAGS` must be.
+    flags: &'static str,
+    /// What cargo needs to build the tests.
+    arguments: &'static [&'static str],
+    /// What the names of tests begin with that are run.
+    tests: &'static str,
+}
+
+const SUITES: [Suite; 5] = [
+    Suite {
+        name: "concurrent-queue",
+        version: "2.5.0",
+        flags: "--cfg loom",
+        arguments: &["--features", "loom", "--test", "loom"],
+        tests: "",
+    },
+    Suite {
+        name: "crossbeam-epoch",
+        version: "0.9.18",
+        flags: "--cfg crossbeam_loom",
+        arguments: &["--features", "loom", "--test", "loom"],
+        tests: "",
+    },
+    Suite {
+        name: "parking",
+        version: "2.2.1",
+        flags: "--cfg loom",
+        arguments: &["--features", "loom", "--test", "loom"],
+        tests: "",
+    },
+    Suite {
+        name: "left-right",
+        version: "0.11.7",
+        flags: "--cfg loom",
+        arguments: &["--test", "loom"],
+        tests: "",
+    },
+    Suite {
+        name: "tokio",
+        version: "1.48.0",
+        flags: "--cfg loom --cfg tokio_unstable -C debug-assertions",
+        arguments: &["--features", "full,test-util", "--lib"],
+        tests: "sync::tests::",
+    },
+];
+
+#[derive(clap::Args)]
+pub(crate) struct Suites {
+    /// Only crates whose name contains this.
+    #[arg(long)]
+    only: Option<String>,
+    /// Only tests whose name contains this.
+    #[arg(long)]
+    test: Option<String>,
+    /// CPU seconds of a test at most.
+    #[arg(long, default_value_t = 120)]
+    cap: u64,
+    /// Preemptions of an execution at most.
+    #[arg(long, default_value_t = 2)]
+    bound: u32,
+    /// Leaves out the runs without a bound.
+    #[arg(long)]
+    bounded_only: bool,
+    /// Leaves out the runs on loom.
+    #[arg(long)]
+    ours_only: bool,
+    /// Runs the tests that loom publishes with itself, instead.
+    #[arg(long)]
+    own: bool,
+    /// Where sources and what is built of them go; in the folder for temporary files unless set.
+    #[arg(long)]
+    folder: Option<PathBuf>,
+    /// Prints the table as Markdown.
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// What came of a test.
+struct Row {
+    name: String,
+    loom: Option<Run>,
+    ours: Run,
+    /// Without a bound.
+    whole: Option<Run>,
+}
+
+impl Suites {
+    pub(crate) fn run(&self) -> Result<(), Problem> {
+        let folder = self.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("unpick-suites"));
+        if self.own {
+            return own_tests(&folder);
+        }
+        let wanted =
+            |suite: &&Suite| self.only.as_ref().is_none_or(|only| suite.name.contains(only.as_str()));
+        let mut rows = Vec::new();
+        for suite in SUITES.iter().filter(wanted) {
+            self.measure(suite, &folder, &mut rows)?;
+        }
+        self.report(&rows)
+    }
+
+    fn measure(&self, suite: &Suite, folder: &Path, rows: &mut Vec<Row>) -> Result<(), Problem> {
+        let source = fetch(suite.name, suite.version, folder)?;
+        let ours = build(suite, &source, folder, true)?;
+        let loom = if self.ours_only { None } else { Some(build(suite, &source, folder, false)?) };
+        let tests = tests_of(&ours.program)?;
+        let wanted = |test: &&String| {
+            test.starts_with(suite.tests)
+                && self.test.as_ref().is_none_or(|part| test.contains(part.as_str()))
+        };
+        for test in tests.iter().filter(wanted) {
+            let on = |built: &Built, bound| time(built, test, bound, self.cap);
+            let row = Row {
+                name: format!("{} {}", suite.name, test.trim_start_matches(suite.tests)),
+                ours: on(&ours, Some(self.bound))?,
+                whole: if self.bounded_only { None } else { Some(on(&ours, None)?) },
+                loom: loom.as_ref().map(|loom| on(loom, Some(self.bound))).transpose()?,
+            };
+            println!("{}", self.cells(&row).join(" | "));
+            rows.push(row);
+        }
+        Ok(())
+    }
+
+    fn cells(&self, row: &Row) -> Vec<String> {
+        let run = |run: &Run| format!("{} {}", seconds(run.cpu), run.result);
+        let optional = |wanted: &Option<Run>| wanted.as_ref().map_or_else(|| String::from("-"), run);
+        let ratio = row.ratio().map_or_else(|| String::from("-"), short);
+        vec![row.name.clone(), optional(&row.loom), run(&row.ours), ratio, optional(&row.whole)]
+    }
+
+    fn report(&self, rows: &[Row]) -> Result<(), Problem> {
+        let bound = self.bound;
+        let head =
+            ["test", &format!("loom, bound {bound}"), &format!("unpick, bound {bound}"), "ratio", "no bound"];
+        let mut lines = vec![head.map(String::from).to_vec()];
+        lines.extend(rows.iter().map(|row| self.cells(row)));
+        println!("\n{}", table(&lines, self.markdown));
+        let total = |cpu: &dyn Fn(&Row) -> f64| rows.iter().map(cpu).sum::<f64>();
+        let ours = total(&|row| row.ours.cpu);
+        if !self.ours_only {
+            let loom = total(&|row| row.loom.as_ref().map_or(0.0, |run| run.cpu));
+            let ratios: Vec<f64> = rows.iter().filter_map(Row::ratio).collect();
+            println!(
+                "CPU in all: loom {}, unpick {}: {} times less",
+                seconds(loom),
+                seconds(ours),
+                short(loom / ours)
+            );
+            if let Some(mean) = geometric_mean(&ratios) {
+                println!("geometric mean of the ratios: {}", short(mean));
+            }
+        }
+        let whole = rows.iter().filter(|row| row.whole.as_ref().is_some_and(Run::is_fine)).count();
+        if !self.bounded_only {
+            println!("{whole} of {} tests are exhausted without a bound", rows.len());
+        }
+        match rows.iter().filter(|row| !row.ours.is_fine()).count() {
+            0 => Ok(()),
+            count => Err(format!("{count} tests are not fine on unpick")),
+        }
+    }
+}
+
+impl Row {
+    /// How many times as much CPU loom took.
+    fn ratio(&self) -> Option<f64> {
+        self.loom.as_ref().map(|loom| loom.cpu / self.ours.cpu)
+    }
+}

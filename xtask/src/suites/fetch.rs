@@ -1,0 +1,110 @@
+//! Published sources, and tests built from them.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::Suite;
+use crate::Problem;
+use crate::shell::{cargo, output, root, run};
+
+/// A test program.
+pub(super) struct Built {
+    pub(super) program: PathBuf,
+    /// Where its sources are, in which it runs.
+    pub(super) source: PathBuf,
+}
+
+/// The version of loom whose tests are run on the stand-in.
+const LOOM_VERSION: &str = "0.7.2";
+
+/// The folder with the sources of a published crate, fetched if it is not there.
+pub(super) fn fetch(name: &str, version: &str, folder: &Path) -> Result<PathBuf, Problem> {
+    let sources = folder.join("sources");
+    let source = sources.join(format!("{name}-{version}"));
+    if source.exists() {
+        return Ok(source);
+    }
+    fs::create_dir_all(&sources).map_err(|error| format!("{}: {error}", sources.display()))?;
+    let archive = sources.join(format!("{name}-{version}.crate"));
+    let address = format!("https://static.crates.io/crates/{name}/{name}-{version}.crate");
+    run(Command::new("curl").args(["-sSfL", "-o"]).arg(&archive).arg(address))?;
+    run(Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(&sources))?;
+    Ok(source)
+}
+
+/// Builds the tests of a crate, with the stand-in for loom or with loom.
+pub(super) fn build(suite: &Suite, source: &Path, folder: &Path, ours: bool) -> Result<Built, Problem> {
+    let tool = if ours { "unpick" } else { "loom" };
+    let copy = folder.join(tool).join(suite.name);
+    renew(source, &copy)?;
+    if ours {
+        let stand_in = root().join("stand-ins/loom");
+        let patch =
+            format!("\n[patch.crates-io]\nloom = {{ path = {:?} }}\n", stand_in.display().to_string());
+        append(&copy.join("Cargo.toml"), &patch)?;
+    }
+    let mut command = cargo(["test", "--release", "--no-run", "--message-format=json-render-diagnostics"]);
+    command.args(suite.arguments).current_dir(&copy).env("RUSTFLAGS", suite.flags);
+    command.env("CARGO_TARGET_DIR", folder.join(tool).join("target"));
+    println!("building the tests of {} with {tool}", suite.name);
+    let messages = output(&mut command)?;
+    let mut programs = messages.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let is_test = message["profile"]["test"].as_bool() == Some(true);
+        is_test.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
+    });
+    let program = programs.next_back().ok_or_else(|| format!("{} has no tests", suite.name))?;
+    Ok(Built { program, source: copy })
+}
+
+/// Copies sources to where they are built, in place of what is there.
+fn renew(source: &Path, copy: &Path) -> Result<(), Problem> {
+    if copy.exists() {
+        fs::remove_dir_all(copy).map_err(|error| format!("{}: {error}", copy.display()))?;
+    }
+    if let Some(parent) = copy.parent() {
+        fs::create_dir_all(parent).map_err(|error| format!("{}: {error}", parent.display()))?;
+    }
+    // Times are kept, so that cargo builds only what has changed. A lock file may hold another version of loom.
+    run(Command::new("cp").arg("-rp").arg(source).arg(copy))?;
+    match fs::remove_file(copy.join("Cargo.lock")) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(format!("{}: {error}", copy.display())),
+        _ => Ok(()),
+    }
+}
+
+fn append(file: &Path, text: &str) -> Result<(), Problem> {
+    let old = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    fs::write(file, old + text).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Runs the tests that loom publishes with itself on the stand-in.
+pub(super) fn own_tests(folder: &Path) -> Result<(), Problem> {
+    let source = fetch("loom", LOOM_VERSION, folder)?;
+    let copy = folder.join("own");
+    renew(&source, &copy)?;
+    let write =
+        |name: &str, text: &str| fs::write(copy.join(name), text).map_err(|error| format!("{name}: {error}"));
+    fs::remove_dir_all(copy.join("src")).map_err(|error| format!("src: {error}"))?;
+    let stand_in = root().join("stand-ins/loom").display().to_string();
+    write(
+        "Cargo.toml",
+        &format!(
+            "[package]\nname = \"own-tests\"\nversion = \"0.0.0\"\nedition = \"2018\"\n\
+             [lib]\npath = \"lib.rs\"\n\
+             [features]\ndefault = [\"futures\"]\nfutures = []\n\
+             [dev-dependencies]\nfutures-util = \"0.3\"\n\
+             loom = {{ version = \"{LOOM_VERSION}\", features = [\"futures\", \"checkpoint\"] }}\n\
+             [patch.crates-io]\nloom = {{ path = {stand_in:?} }}\n"
+        ),
+    )?;
+    write("lib.rs", "")?;
+    let mut command = cargo(["test", "--tests", "--no-fail-fast"]);
+    // Their files forbid warnings, and guards of locks are to be used here, as with std.
+    command.current_dir(&copy).env("RUSTFLAGS", "--cap-lints warn");
+    run(command.env("CARGO_TARGET_DIR", folder.join("own-target")))
+}

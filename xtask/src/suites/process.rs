@@ -1,0 +1,94 @@
+//! Tests as processes, with their CPU time.
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use super::fetch::Built;
+use crate::Problem;
+use crate::shell::output;
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TestResult {
+    Passed,
+    Failed,
+    /// It took as much CPU as it may.
+    Capped,
+}
+
+impl fmt::Display for TestResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TestResult::Passed => "",
+            TestResult::Failed => "FAILED",
+            TestResult::Capped => "capped",
+        })
+    }
+}
+
+/// A test that was run.
+pub(super) struct Run {
+    /// CPU seconds, of user and system.
+    pub(super) cpu: f64,
+    pub(super) result: TestResult,
+}
+
+impl Run {
+    pub(super) fn is_fine(&self) -> bool {
+        self.result == TestResult::Passed
+    }
+}
+
+/// The names of all tests of a program.
+pub(super) fn tests_of(program: &Path) -> Result<Vec<String>, Problem> {
+    let list = output(Command::new(program).args(["--list", "--format", "terse"]))?;
+    Ok(list.lines().filter_map(|line| line.strip_suffix(": test")).map(String::from).collect())
+}
+
+/// The status of a shell whose child was ended by the limit on CPU, softly or not.
+const CAPPED: [i32; 2] = [128 + 24, 128 + 9];
+
+/// Runs a test with a limit on its CPU seconds.
+pub(super) fn time(built: &Built, test: &str, bound: Option<u32>, cap: u64) -> Result<Run, Problem> {
+    // `times` tells the CPU time of children last.
+    let script = r#"(ulimit -St "$1" -Ht $(($1 + 2)); exec "$2" --exact "$3" >/dev/null 2>&1); code=$?; times; echo $code"#;
+    let mut command = Command::new("bash");
+    command.args(["-c", script, "time"]).arg(cap.to_string()).arg(&built.program).arg(test);
+    command.current_dir(&built.source).env("RUST_BACKTRACE", "0").env_remove("LOOM_MAX_PREEMPTIONS");
+    if let Some(bound) = bound {
+        command.env("LOOM_MAX_PREEMPTIONS", bound.to_string());
+    }
+    let said = output(&mut command)?;
+    let lines: Vec<&str> = said.lines().collect();
+    let [_, children, code] = lines[..] else { return Err(format!("no times in `{said}`")) };
+    let times = children.split_whitespace().map(parse).collect::<Option<Vec<f64>>>();
+    let (Some(times), Ok(code)) = (times, code.trim().parse()) else {
+        return Err(format!("no times in `{said}`"));
+    };
+    let result = match code {
+        0 => TestResult::Passed,
+        code if CAPPED.contains(&code) => TestResult::Capped,
+        _ => TestResult::Failed,
+    };
+    let cpu = if result == TestResult::Capped { cap as f64 } else { times.iter().sum::<f64>().max(0.001) };
+    Ok(Run { cpu, result })
+}
+
+/// Seconds, of a time such as `1m2.345s`.
+fn parse(time: &str) -> Option<f64> {
+    let (minutes, seconds) = time.strip_suffix('s')?.split_once('m')?;
+    Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.replace(',', ".").parse::<f64>().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_shells_are_read() {
+        assert_eq!(parse("1m2.500s"), Some(62.5));
+        assert_eq!(parse("0m0,250s"), Some(0.25));
+        assert_eq!(parse("later"), None);
+    }
+}
