@@ -328,18 +328,6 @@ impl Check {
         self.config.clone().with_environment(|name| std::env::var(name).ok())
     }
 
-    /// What the runtime is to do, for tools that measure searches: the environment is left out of account,
-    /// and a violation is not told.
-    ///
-    /// # Errors
-    ///
-    /// When a setting is wrong.
-    #[doc(hidden)]
-    pub fn task<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Task, Error> {
-        let program: Program = Arc::new(f);
-        Ok(task(&self.config, &program, registry::plan(&self.config)?))
-    }
-
     /// Carries out the check, and returns when the program holds.
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-//! What stand-ins for other tools need, and users do not. No promise of stability.
+//! What stand-ins for other tools need, and tools that measure, and users do not. No promise of stability.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use unpick_core::execution::Execution;
 use unpick_core::plan::Plan;
 use unpick_core::strategy::Strategy;
 use unpick_core::trace::Finding;
+use unpick_runtime::worker::Task;
 use unpick_runtime::{Program, ops, panics};
 
 use crate::api::{self, Check};
@@ -15,6 +16,18 @@ use crate::here;
 use crate::replay::MENDED;
 
 impl Check {
+    /// What the runtime is to do, for tools that measure searches: the environment is left out of account,
+    /// and a violation is not told.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is wrong.
+    #[doc(hidden)]
+    pub fn task<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Task, Error> {
+        let program: Program = Arc::new(f);
+        Ok(api::task(&self.config, &program, registry::plan(&self.config)?))
+    }
+
     /// Whether only shared pointers and explicit allocations are leaks when they are left behind, and not
     /// a plain `Box`.
     #[doc(hidden)]
