@@ -26,7 +26,7 @@ pub enum Choice {
     /// A write went this far before the end.
     Before(u32),
     /// A choice was decided so.
-    Value(u32),
+    Value(u64),
 }
 
 /// One step of a schedule.
@@ -149,7 +149,7 @@ pub(crate) fn steps(graph: &Graph, order: &[EventId], taken: &mut [Vec<EventId>]
         let event = graph.event(id);
         let choice = match event.kind {
             Kind::Read | Kind::Write => choice_of(graph, id, &mut taken[event.addr.index()], place),
-            Kind::Choice if event.value != 0 => Choice::Value(event.value as u32),
+            Kind::Choice if event.value != 0 => Choice::Value(event.value),
             _ => Choice::Default,
         };
         Step { thread: id.thread, choice }
@@ -395,17 +395,17 @@ impl fmt::Display for Schedule {
                 push(&mut bytes, count);
             }
         }
-        let mut since = 0;
+        let mut since = 0u32;
         for step in &self.steps {
             let (kind, number) = match step.choice {
                 Choice::Default => {
                     since += 1;
                     continue;
                 }
-                Choice::Back(number) => (0, number),
-                Choice::Spurious(number) => (1, number),
-                Choice::Before(number) => (2, number),
-                Choice::Value(number) => (3, number),
+                Choice::Back(number) => (0, number.into()),
+                Choice::Spurious(number) => (1, number.into()),
+                Choice::Before(number) => (2, number.into()),
+                Choice::Value(number) => (3, u128::from(number)),
             };
             push(&mut bytes, since);
             push(&mut bytes, number << 2 | kind);
@@ -470,12 +470,12 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
     let mut at = 0;
     while !rest.is_empty() {
         at += pull(&mut rest)? as usize;
-        let coded = pull(&mut rest)?;
-        let number = coded >> 2;
+        let coded = pull_wide(&mut rest)?;
+        let (number, narrow) = (u64::try_from(coded >> 2).ok()?, u32::try_from(coded >> 2));
         steps.get_mut(at)?.choice = match coded & 3 {
-            0 => Choice::Back(number),
-            1 => Choice::Spurious(number),
-            2 => Choice::Before(number),
+            0 => Choice::Back(narrow.ok()?),
+            1 => Choice::Spurious(narrow.ok()?),
+            2 => Choice::Before(narrow.ok()?),
             _ => Choice::Value(number),
         };
         at += 1;
@@ -484,7 +484,8 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
 }
 
 /// Seven bits a byte, lowest first.
-fn push(bytes: &mut Vec<u8>, mut number: u32) {
+fn push(bytes: &mut Vec<u8>, number: impl Into<u128>) {
+    let mut number = number.into();
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -493,11 +494,15 @@ fn push(bytes: &mut Vec<u8>, mut number: u32) {
 }
 
 fn pull(bytes: &mut &[u8]) -> Option<u32> {
-    let mut number = 0u32;
-    for shift in (0..35).step_by(7) {
+    u32::try_from(pull_wide(bytes)?).ok()
+}
+
+fn pull_wide(bytes: &mut &[u8]) -> Option<u128> {
+    let mut number = 0;
+    for shift in (0..70).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        number |= u32::from(byte & 0x7f).checked_shl(shift)?;
+        number |= u128::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             return Some(number);
         }
@@ -548,6 +553,7 @@ mod tests {
                 step(300, Choice::Back(1)),
                 step(1, Choice::Spurious(0)),
                 step(1, Choice::Value(1000)),
+                step(1, Choice::Value(u64::MAX)),
             ],
             fingerprint: 0xdead_beef,
             model: 3,

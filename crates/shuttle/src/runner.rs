@@ -65,6 +65,8 @@ fn check(config: &Config) -> Check {
         .model(model)
         .stack_size(config.stack_size.max(LEAST_STACK))
         .timeouts(Timeouts::Never)
+        // Memory is the system's, as with Shuttle: what a test collects over many executions may be made inside.
+        .arenas(false)
         .leaks(false);
     let check = config.max_time.into_iter().fold(check, Check::time_limit);
     match config.max_steps {

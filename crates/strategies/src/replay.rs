@@ -116,7 +116,7 @@ impl Strategy for Replay {
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let value = match self.next_choice(thread) {
-            Choice::Value(value) => u64::from(value),
+            Choice::Value(value) => value,
             _ => 0,
         };
         let value = value.min(op.operand.saturating_sub(1));
