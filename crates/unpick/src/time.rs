@@ -75,7 +75,7 @@ fn sleep_until_nothing_else_runs(time: Duration, site: Site) {
 ///
 /// Inside a check the clock of the calling thread advances by the time, and nothing else happens:
 /// other threads may do anything meanwhile, as they may at any point, and sleeping orders nothing. With
-/// [`Timeouts::Last`](crate::Timeouts::Last) the thread goes on only when nothing else can run.
+/// [`Timeouts::Last`] the thread goes on only when nothing else can run.
 ///
 /// ```
 /// use std::time::Duration;
