@@ -366,6 +366,7 @@ impl Session {
 
     /// Chooses the path that the ops of a thread take: loops are watched from where on nothing that is
     /// recorded changes anything.
+    #[inline(always)]
     fn choose_path(&mut self, thread: ThreadId) {
         let mut watched = self.is_careful();
         if self.spins.any_suspects() && !watched {
@@ -375,6 +376,7 @@ impl Session {
         self.take_path(watched);
     }
 
+    #[inline(always)]
     fn take_path(&self, watched: bool) {
         let path = match (watched, self.execution.samples()) {
             (true, _) => crate::registers::watched,
