@@ -129,8 +129,7 @@ impl<P: Policy> Sampler<P> {
     /// Makes room in an execution that is long, or whose consistency has become costly to tell.
     #[inline(always)]
     fn bound(&mut self, graph: &mut Graph, model: &dyn MemoryModel) {
-        let asks = graph.len().is_multiple_of(16) && model.effort() > self.most_effort;
-        if asks || graph.is_full() {
+        if graph.is_full() || model.effort() > self.most_effort {
             self.most_effort = model.effort() + EFFORT;
             self.policy.forget();
             graph.compact();

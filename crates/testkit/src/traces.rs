@@ -76,11 +76,9 @@ pub fn difference(program: &Program, spurious: bool, most: u64, judged: &mut boo
     if !truth.graphs.keys().eq(&oracle.keys) {
         return Some(format!("{program}\nthe two kinds of brute force differ"));
     }
-    let methods = Method::ALL.into_iter();
-    methods
-        .map(|method| differs(program, spurious, method, &truth))
-        .find_map(|problem| problem)
-        .or_else(|| BOUNDS.into_iter().find_map(|bound| bounded_differs(program, spurious, bound, &truth)))
+    let by_trace = Method::ALL.into_iter().find_map(|method| differs(program, spurious, method, &truth));
+    let mut bounds = BOUNDS;
+    by_trace.or_else(|| bounds.find_map(|bound| bounded_differs(program, spurious, bound, &truth)))
 }
 
 /// What the search over graphs gets wrong under a bound: it must have just the graphs that the bounded
