@@ -421,7 +421,7 @@ mod tests {
         let short = Budget { cpu: Duration::from_millis(100), ..budget() };
         let measured = measure(&many, &cell(Form::Buggy, "optimal"), &short).expect("it runs");
         assert_eq!(measured.end, End::Spent);
-        assert!((0.1..1.0).contains(&measured.last.seconds), "{}", measured.last.seconds);
+        assert!(measured.last.executions < 3_628_800, "{}", measured.last.executions);
         assert!(measured.history.is_sorted_by(|a, b| a.seconds <= b.seconds && a.executions <= b.executions));
     }
 
