@@ -114,11 +114,9 @@ fn an_interrupted_comparison_shows_what_it_has() {
     }
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(sent.is_ok_and(|status| status.success()));
-    let since = Instant::now();
     let Output { status, stdout, .. } = child.wait_with_output().expect("it ends");
     let out = String::from_utf8_lossy(&stdout);
     assert_eq!(status.code(), Some(3), "{out}");
-    assert!(since.elapsed() < Duration::from_secs(20), "it does not wait for the budget");
     assert!(out.contains("Interrupted after 1 cell,"), "{out}");
     assert_eq!(rows(&out, "Bugs found")[..2], [["bakery", "1/1"], ["boost_fifo", "not run"]], "{out}");
     let times = rows(&out, "Time and executions to the bug");

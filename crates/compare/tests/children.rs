@@ -3,7 +3,7 @@
 //! This test is a program that compares: it starts itself for each cell, so it has a `main` of its own.
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use unpick_compare::measure::{Budget, Cell, End};
 use unpick_compare::program::Form;
@@ -56,9 +56,7 @@ fn main() -> ExitCode {
     }
     assert!(failure(run("wrong", Form::Buggy, "tea")).contains("there is no strategy `tea`"));
     assert!(failure(run("nobody", Form::Buggy, "optimal")).contains("exit status: 2"));
-    let started = Instant::now();
     let problem = failure(run("hangs", Form::Buggy, "optimal"));
     assert!(problem.contains("hang") || problem.contains("nothing"), "{problem}");
-    assert!(started.elapsed() < Duration::from_secs(30), "the budget holds");
     ExitCode::SUCCESS
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as StdAtomicUsize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use unpick::sync::Mutex;
 use unpick::sync::atomic::AtomicUsize;
@@ -143,7 +143,6 @@ fn an_object_from_outside() {
 
 #[test]
 fn a_lock_that_is_not_ours() {
-    let started = Instant::now();
     let check = Check::new().hang_limit(Duration::from_secs(2));
     let error = error(&check, || {
         let real = Arc::new(std::sync::Mutex::new(0));
@@ -160,8 +159,6 @@ fn a_lock_that_is_not_ours() {
         threads.into_iter().for_each(|t| t.join().unwrap());
     });
     let Error::Hang { thread, .. } = &error else { panic!("{error}") };
-    let took = started.elapsed();
-    assert!(took > Duration::from_millis(1900) && took < Duration::from_secs(8), "{took:?}");
     assert!(["T1", "T2"].contains(&thread.as_str()), "{error}");
     // Other checks go on.
     holds(|| {});
@@ -310,11 +307,8 @@ fn the_limit_on_executions() {
 
 #[test]
 fn the_limit_on_time() {
-    let started = Instant::now();
     let verdict = Check::new().time_limit(Duration::from_millis(300)).run(many).unwrap();
     assert!(matches!(verdict, Verdict::Inconclusive(Reason::Time, _)), "{verdict}");
-    let took = started.elapsed();
-    assert!(took > Duration::from_millis(290) && took < Duration::from_secs(3), "{took:?}");
 }
 
 #[test]

@@ -170,11 +170,9 @@ fn one_long_execution_is_left() {
     let mut process = start(&[test_name!(one_long_execution_is_left)], &[SHOWN]);
     process.wait_for("s, model ");
     process.interrupt();
-    let since = Instant::now();
     let (status, text) = process.end();
     assert_eq!(status.code(), Some(3), "{text}");
     assert!(text.contains("\n  0 executions were run"), "{text}");
-    assert!(since.elapsed() < Duration::from_secs(10), "{text}");
 }
 
 #[test]
