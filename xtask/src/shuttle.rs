@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::Problem;
 use crate::shell::{cargo, output, root, run, target};
 
-const VERSION: &str = "0.9.9";
+pub(crate) const VERSION: &str = "0.9.9";
 
 /// The heading in `docs/shuttle.md` under which tests are listed, in backticks.
 const HEADING: &str = "## Shuttle's own tests";

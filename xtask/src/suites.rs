@@ -6,10 +6,13 @@
 //! process, user and system.
 //!
 //! `--own` runs the tests that loom publishes with itself, on the stand-in only: what differs is explained in
-//! `docs/loom.md`.
+//! `docs/loom.md`. `--docs` runs the examples of loom's and Shuttle's documentation on the stand-ins. `--runtime`
+//! runs the tests of tokio's runtime, which are large: `docs/suites.md` lists those that do not end.
 
+mod docs;
 mod fetch;
 mod process;
+mod runtime;
 
 use std::path::{Path, PathBuf};
 
@@ -29,15 +32,23 @@ pub(crate) struct Suite {
     arguments: &'static [&'static str],
     /// What the names of tests begin with that are run.
     tests: &'static str,
+    /// The folder of the stand-in for the version of loom that it uses.
+    stand_in: &'static str,
 }
 
-const SUITES: [Suite; 5] = [
+/// The stand-in for the current version of loom.
+const CURRENT: &str = "loom";
+/// The stand-in for the version before.
+const BEFORE: &str = "loom-0.5";
+
+const SUITES: [Suite; 7] = [
     Suite {
         name: "concurrent-queue",
         version: "2.5.0",
         flags: "--cfg loom",
         arguments: &["--features", "loom", "--test", "loom"],
         tests: "",
+        stand_in: CURRENT,
     },
     Suite {
         name: "crossbeam-epoch",
@@ -45,6 +56,7 @@ const SUITES: [Suite; 5] = [
         flags: "--cfg crossbeam_loom",
         arguments: &["--features", "loom", "--test", "loom"],
         tests: "",
+        stand_in: CURRENT,
     },
     Suite {
         name: "parking",
@@ -52,6 +64,7 @@ const SUITES: [Suite; 5] = [
         flags: "--cfg loom",
         arguments: &["--features", "loom", "--test", "loom"],
         tests: "",
+        stand_in: CURRENT,
     },
     Suite {
         name: "left-right",
@@ -59,6 +72,7 @@ const SUITES: [Suite; 5] = [
         flags: "--cfg loom",
         arguments: &["--test", "loom"],
         tests: "",
+        stand_in: CURRENT,
     },
     Suite {
         name: "tokio",
@@ -66,6 +80,23 @@ const SUITES: [Suite; 5] = [
         flags: "--cfg loom --cfg tokio_unstable -C debug-assertions",
         arguments: &["--features", "full,test-util", "--lib"],
         tests: "sync::tests::",
+        stand_in: CURRENT,
+    },
+    Suite {
+        name: "sharded-slab",
+        version: "0.1.7",
+        flags: "--cfg loom",
+        arguments: &["--lib"],
+        tests: "",
+        stand_in: BEFORE,
+    },
+    Suite {
+        name: "thingbuf",
+        version: "0.1.6",
+        flags: "--cfg loom",
+        arguments: &["--lib"],
+        tests: "",
+        stand_in: BEFORE,
     },
 ];
 
@@ -92,6 +123,12 @@ pub(crate) struct Suites {
     /// Runs the tests that loom publishes with itself, instead.
     #[arg(long)]
     own: bool,
+    /// Runs the examples of loom's and Shuttle's documentation, instead.
+    #[arg(long)]
+    docs: bool,
+    /// Runs the tests of tokio's runtime, instead.
+    #[arg(long)]
+    runtime: bool,
     /// Where sources and what is built of them go; in the folder for temporary files unless set.
     #[arg(long)]
     folder: Option<PathBuf>,
@@ -114,6 +151,12 @@ impl Suites {
         let folder = self.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("unpick-suites"));
         if self.own {
             return own_tests(&folder);
+        }
+        if self.docs {
+            return docs::run(&folder);
+        }
+        if self.runtime {
+            return self.run_runtime(&folder);
         }
         let wanted =
             |suite: &&Suite| self.only.as_ref().is_none_or(|only| suite.name.contains(only.as_str()));

@@ -24,6 +24,10 @@ pub struct Config {
     /// Whether to check under the memory model of C++20 instead of sequential consistency. Not a setting of
     /// Shuttle.
     pub weak_memory: bool,
+    /// Whether [`check_dfs`](crate::check_dfs) runs every order of steps, as Shuttle does, and not one of each
+    /// set that nobody can tell apart who looks at objects of this crate only. For tests whose threads
+    /// share other things. `UNPICK_EVERY_ORDER=1` in the environment does so for all tests. Not a setting of Shuttle.
+    pub every_order: bool,
 }
 
 impl Config {
@@ -38,7 +42,13 @@ impl Config {
             record_steps_in_span: false,
             ungraceful_shutdown_config: UngracefulShutdownConfig::new(),
             weak_memory: false,
+            every_order: false,
         }
+    }
+
+    /// Whether every order of steps is to be run, once the environment has had its say.
+    pub(crate) fn runs_every_order(&self) -> bool {
+        self.every_order || std::env::var_os("UNPICK_EVERY_ORDER").is_some_and(|value| value == "1")
     }
 }
 

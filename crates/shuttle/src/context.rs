@@ -5,7 +5,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::rc::Rc;
@@ -39,6 +39,10 @@ struct Context {
     kept: BTreeMap<usize, Rc<dyn Any>>,
     /// Objects that each task has made at each place.
     made: BTreeMap<(usize, &'static Location<'static>), u32>,
+    /// Tasks that have ended.
+    ended: BTreeSet<usize>,
+    /// Threads that were woken without a reason.
+    woken: BTreeSet<usize>,
     /// Whether the thread that runs wants others to run first.
     yielding: bool,
 }
@@ -135,12 +139,33 @@ pub(crate) fn kept<T: Any>(address: usize, make: impl FnOnce() -> T) -> Rc<T> {
     kept.downcast().unwrap_or_else(|_| panic!("what is kept for an address has one type"))
 }
 
-/// A point where other threads may run first. Where all executions are explored it makes no difference.
+/// A point where other threads may run first.
 #[track_caller]
 pub(crate) fn step() {
-    if stand_in::in_check() && rules().draws {
+    if stand_in::in_check() {
         stand_in::step();
     }
+}
+
+/// Whether the calling thread, which is about to wait, may wake up without a reason: once in an execution, so
+/// that loops end.
+pub(crate) fn may_wake_for_nothing() -> bool {
+    stand_in::in_check() && with(|context| !context.woken.contains(&(stand_in::current() as usize)))
+}
+
+/// The calling thread wakes up without a reason.
+pub(crate) fn wake_for_nothing() {
+    with(|context| context.woken.insert(stand_in::current() as usize));
+}
+
+/// The task has ended.
+pub(crate) fn end(task: TaskId) {
+    with(|context| context.ended.insert(task.into()));
+}
+
+/// Whether the task has ended.
+pub(crate) fn has_ended(task: TaskId) -> bool {
+    with(|context| context.ended.contains(&task.into()))
 }
 
 /// Says that the running thread wants others to run first.

@@ -39,7 +39,7 @@ pub mod rngs {
             }
             assert!(
                 context::rules().randomness,
-                "the test asks for random data, and the DFS scheduler was made with allow_random_data = false"
+                "requested random data from DFS scheduler, which was made with allow_random_data = false"
             );
             mix(u64::from(stand_in::current()) << 32 | context::draw())
         }

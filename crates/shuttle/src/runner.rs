@@ -16,7 +16,7 @@ use unpick_core::plan::Single;
 
 use crate::config::{Config, FailurePersistence, MaxSteps};
 use crate::context::{self, Rules};
-use crate::scheduler::{DfsScheduler, Native, Scheduler, Task};
+use crate::scheduler::{Native, NativeStrategy, PctScheduler, Scheduler, Search, Task};
 use crate::strategy::{Answer, Asking, Oracle, Question};
 
 /// The least that a stack has: reports and destructors need more than Shuttle's default.
@@ -52,7 +52,8 @@ impl<S: Scheduler + 'static> Runner<S> {
     {
         let Runner { config, scheduler } = self;
         match scheduler.native() {
-            Some(native) => run_native(&config, native, f),
+            Some(Native::Replay { token }) => run_replay(&config, &token, f),
+            Some(Native::Strategy(strategy)) => run_strategy(&config, *scheduler, strategy, f),
             None => run_asking(&config, *scheduler, f),
         }
     }
@@ -79,54 +80,74 @@ fn check(config: &Config) -> Check {
 fn program<F: Fn()>(f: F, rules: Rules) -> impl Fn() {
     move || {
         context::begin(rules);
+        context::step();
         f();
     }
 }
 
-/// Runs a test by a strategy of unpick's.
-fn run_native<F>(config: &Config, native: Native, f: F) -> usize
+/// Runs a test by a strategy of unpick's, in place of a scheduler that has its name.
+fn run_strategy<S, F>(config: &Config, scheduler: S, strategy: NativeStrategy, f: F) -> usize
+where
+    S: Scheduler,
+    F: Fn() + Send + Sync + 'static,
+{
+    let NativeStrategy { search, seed, executions, randomness } = strategy;
+    if executions == Some(0) {
+        return 0;
+    }
+    let check = check(config).seed(seed);
+    let draws = matches!(search, Search::Drawn(_));
+    let name = match &search {
+        Search::Drawn(name) => name,
+        Search::Every if config.runs_every_order() => return run_asking(config, scheduler, f),
+        // Threads run in the order of the steps, so that what they share besides is seen as it was then.
+        Search::Every if stand_in::model(&check).is_ok_and(|model| model == "sc") => "source-dpor",
+        Search::Every => "optimal",
+    };
+    let check = executions.into_iter().fold(check.strategy(name), |check, most| check.max_executions(most as u64));
+    let f = Arc::new(f);
+    let theirs = Arc::clone(&f);
+    let verdict = check.run(program(move || theirs(), Rules { draws, randomness }));
+    let again = match &verdict {
+        // Threads share something that is not of this crate, such as the futures of another. Then only
+        // orders of steps tell executions apart.
+        Err(Error::Diverged { .. } | Error::Token { .. }) => !draws,
+        // A loop that yields: only the scheduler itself lets others go first then.
+        Ok(Verdict::Inconclusive(Reason::Events(_), _)) => {
+            name.starts_with(PctScheduler::STRATEGY) && matches!(config.max_steps, MaxSteps::FailAfter(_))
+        }
+        _ => false,
+    };
+    if again {
+        return run_asking(config, scheduler, move || f());
+    }
+    let verdict = conclude(config, verdict);
+    let stats = verdict.stats();
+    // What a search gives up on the way is no execution; what a sampler does is one that it has drawn.
+    let blocked = if draws { stats.blocked } else { 0 };
+    (stats.executions + blocked) as usize
+}
+
+/// Runs one execution, by unpick's schedule of it.
+fn run_replay<F>(config: &Config, token: &str, f: F) -> usize
 where
     F: Fn() + Send + Sync + 'static,
 {
-    match native {
-        Native::Strategy { name, seed, executions, randomness } => {
-            if executions == Some(0) {
-                return 0;
-            }
-            let check = check(config).strategy(&name).seed(seed);
-            let check = executions.into_iter().fold(check, |check, most| check.max_executions(most as u64));
-            let (draws, f) = (name != "optimal", Arc::new(f));
-            let theirs = Arc::clone(&f);
-            let verdict = check.run(program(move || theirs(), Rules { draws, randomness }));
-            if !draws && matches!(verdict, Err(Error::Diverged { .. } | Error::Token { .. })) {
-                // Threads share something that is not of this crate, such as the futures of another. Then only
-                // orders of steps tell executions apart.
-                return run_asking(config, DfsScheduler::new(executions, randomness), move || f());
-            }
-            let verdict = conclude(config, verdict);
-            let stats = verdict.stats();
-            // What a search gives up on the way is no execution; what a sampler does is one that it has drawn.
-            let blocked = if draws { stats.blocked } else { 0 };
-            (stats.executions + blocked) as usize
-        }
-        Native::Replay { token } => {
-            let f = Arc::new(f);
-            let replay = |draws| {
-                let f = Arc::clone(&f);
-                stand_in::replaying(check(config), &token)
-                    .run(program(move || f(), Rules { draws, randomness: true }))
-            };
-            // The schedule does not say who found it: one that draws random numbers, or one that does not.
-            let verdict = match replay(true) {
-                Err(error) if !stand_in::is_mended(&error) => replay(false).or(Err(error)),
-                verdict => verdict,
-            };
-            if !matches!(&verdict, Err(error) if stand_in::is_mended(error)) {
-                conclude(config, verdict);
-            }
-            1
-        }
+    let f = Arc::new(f);
+    let replay = |draws| {
+        let f = Arc::clone(&f);
+        stand_in::replaying(check(config), token)
+            .run(program(move || f(), Rules { draws, randomness: true }))
+    };
+    // The schedule does not say who found it: one that draws random numbers, or one that does not.
+    let verdict = match replay(true) {
+        Err(error) if !stand_in::is_mended(&error) => replay(false).or(Err(error)),
+        verdict => verdict,
+    };
+    if !matches!(&verdict, Err(error) if stand_in::is_mended(error)) {
+        conclude(config, verdict);
     }
+    1
 }
 
 /// Runs a test by asking a scheduler.
@@ -237,7 +258,7 @@ fn conclude(config: &Config, verdict: Result<Verdict, Error>) -> Verdict {
 /// What a failing test says: what is wrong, the schedule, and the report.
 fn message(config: &Config, finding: &Finding) -> String {
     let wrong = finding.message.join("\n");
-    let wrong = if finding.title == "deadlock" { format!("deadlock! {wrong}") } else { wrong };
+    let wrong = if finding.title == "deadlock" { format!("deadlock! {}{wrong}", held(finding)) } else { wrong };
     let options = TextOptions::default();
     let report = unpick::report::text(finding, &options);
     let token = schedule(finding);
@@ -254,6 +275,15 @@ fn message(config: &Config, finding: &Finding) -> String {
         },
     };
     format!("{wrong}\n\n{schedule}\n{report}")
+}
+
+/// Which kind of lock a thread wants that has it already, if one does.
+fn held(finding: &Finding) -> String {
+    let lock = finding.message.iter().find_map(|line| {
+        let name = line.split_once(" for `")?.1.split_once("`, held by itself")?.0;
+        finding.trace.objects.iter().find(|object| object.name == name)
+    });
+    lock.map_or_else(String::new, |lock| format!("a thread tried to acquire a {} it already holds: ", lock.kind))
 }
 
 fn print(token: &str) -> String {

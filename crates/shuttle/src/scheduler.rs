@@ -2,7 +2,8 @@
 //!
 //! Those of Shuttle are here under their names, and are unpick's own strategies where a [`Runner`] has
 //! them directly: [`RandomScheduler`] is `random`, [`PctScheduler`] is `pct`, [`UrwRandomScheduler`] is `urw`,
-//! and [`DfsScheduler`] is `optimal`, which explores every execution and not every interleaving.
+//! and [`DfsScheduler`] is `source-dpor`, or `optimal` under weak memory: every execution, and not every
+//! interleaving.
 //!
 //! A [`Scheduler`] of one's own is asked before every step, as in Shuttle. It decides about threads only:
 //! memory is sequentially consistent then, whatever the settings say.
@@ -88,22 +89,45 @@ impl Schedule {
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Native {
-    /// A strategy, by its name.
-    Strategy {
-        /// The name.
-        name: String,
-        /// Where random numbers start.
-        seed: u64,
-        /// Executions at most.
-        executions: Option<usize>,
-        /// Whether the program may ask for random numbers.
-        randomness: bool,
-    },
+    /// A strategy.
+    Strategy(NativeStrategy),
     /// One execution, by unpick's schedule of it.
     Replay {
         /// The schedule, as text.
         token: String,
     },
+}
+
+impl Native {
+    /// A strategy that draws executions.
+    pub(crate) fn drawing(name: &str, seed: u64, executions: usize) -> Native {
+        let search = Search::Drawn(String::from(name));
+        Native::Strategy(NativeStrategy { search, seed, executions: Some(executions), randomness: true })
+    }
+}
+
+/// A strategy of unpick's.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NativeStrategy {
+    /// Which executions.
+    pub search: Search,
+    /// Where random numbers start.
+    pub seed: u64,
+    /// Executions at most.
+    pub executions: Option<usize>,
+    /// Whether the program may ask for random numbers.
+    pub randomness: bool,
+}
+
+/// Which executions a strategy is after.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Every one.
+    Every,
+    /// Those that the strategy of this name draws.
+    Drawn(String),
 }
 
 /// Decides which task moves at each step.

@@ -19,7 +19,7 @@ pub(super) struct Built {
 }
 
 /// The version of loom whose tests are run on the stand-in.
-const LOOM_VERSION: &str = "0.7.2";
+pub(super) const LOOM_VERSION: &str = "0.7.2";
 
 /// The folder with the sources of a published crate, fetched if it is not there.
 pub(super) fn fetch(name: &str, version: &str, folder: &Path) -> Result<PathBuf, Problem> {
@@ -42,7 +42,7 @@ pub(super) fn build(suite: &Suite, source: &Path, folder: &Path, ours: bool) -> 
     let copy = folder.join(tool).join(suite.name);
     renew(source, &copy)?;
     if ours {
-        let stand_in = root().join("stand-ins/loom");
+        let stand_in = root().join("stand-ins").join(suite.stand_in);
         let patch =
             format!("\n[patch.crates-io]\nloom = {{ path = {:?} }}\n", stand_in.display().to_string());
         append(&copy.join("Cargo.toml"), &patch)?;

@@ -13,6 +13,8 @@ use std::task::{Context, Poll, Waker};
 
 use unpick::sync::{Mutex, MutexGuard};
 
+use crate::context as tasks;
+use crate::current::{TaskId, try_get_current_task};
 use crate::sync::{ResourceSignature, ResourceType};
 
 /// In which order requests are granted.
@@ -72,6 +74,8 @@ struct Waiter {
     least: usize,
     /// Whether those behind it may go first while it cannot be granted.
     bypassable: bool,
+    /// The task that polled it last.
+    task: Option<TaskId>,
     waker: Waker,
 }
 
@@ -233,6 +237,7 @@ impl BatchSemaphore {
         }
         let mut state = self.state();
         state.permits += permits;
+        state.forget_ended();
         let woken = state.grant(self.fairness);
         drop(state);
         woken.into_iter().for_each(Waker::wake);
@@ -255,6 +260,15 @@ impl State {
     /// Whether somebody waits whom nobody may overtake.
     fn is_held_up(&self) -> bool {
         self.waiters.iter().any(|waiter| !waiter.bypassable)
+    }
+
+    /// Drops requests of tasks that have ended: nobody waits for them. They are made anew if somebody else
+    /// polls them.
+    fn forget_ended(&mut self) {
+        self.waiters.retain(|waiter| !waiter.task.is_some_and(tasks::has_ended));
+        let waiters = &self.waiters;
+        let waits = |number: &u64| waiters.iter().any(|waiter| waiter.number == *number);
+        self.reserved = self.reserved.filter(waits);
     }
 
     /// Grants what can be granted, or lets those look again who may get something: who is to be woken.
@@ -351,10 +365,13 @@ impl<'a> Acquire<'a> {
         if state.closed {
             return Poll::Ready(Err(AcquireError(())));
         }
+        // The request may have been forgotten.
+        let waits =
+            self.number.is_some_and(|number| state.waiters.iter().any(|waiter| waiter.number == number));
         let taken = match fairness {
             Fairness::Unfair => self.ask_unfairly(state),
             Fairness::StrictlyFair => {
-                self.number.is_none() && state.try_take(self.wanted, fairness, self.first).is_ok()
+                !waits && state.try_take(self.wanted, fairness, self.first).is_ok()
             }
         };
         if taken {
@@ -364,17 +381,20 @@ impl<'a> Acquire<'a> {
             }
             return Poll::Ready(Ok(()));
         }
-        match self.number {
+        let task = try_get_current_task();
+        match self.number.filter(|_| waits) {
             Some(number) => {
-                let own = state.waiters.iter_mut().find(|waiter| waiter.number == number);
-                own.into_iter().for_each(|waiter| waiter.waker.clone_from(waker));
+                for waiter in state.waiters.iter_mut().filter(|waiter| waiter.number == number) {
+                    waiter.waker.clone_from(waker);
+                    waiter.task = task;
+                }
             }
             None => {
                 let number = state.next;
                 state.next += 1;
                 self.number = Some(number);
                 let Acquire { wanted, least, bypassable, .. } = *self;
-                let waiter = Waiter { number, wanted, least, bypassable, waker: waker.clone() };
+                let waiter = Waiter { number, wanted, least, bypassable, task, waker: waker.clone() };
                 if self.first { state.waiters.push_front(waiter) } else { state.waiters.push_back(waiter) }
             }
         }

@@ -1,7 +1,7 @@
 //! Every way to go.
 
 use super::data::{DataSource, RandomDataSource};
-use super::{Native, Schedule, Scheduler, Task};
+use super::{Native, NativeStrategy, Schedule, Scheduler, Search, Task};
 use crate::current::TaskId;
 
 /// Every execution. As part of another scheduler: every order of steps, depth first.
@@ -55,14 +55,14 @@ impl Scheduler for DfsScheduler {
     fn next_u64(&mut self) -> u64 {
         assert!(
             self.allow_random_data,
-            "the test asks for random data, and the DFS scheduler was made with allow_random_data = false"
+            "requested random data from DFS scheduler, which was made with allow_random_data = false"
         );
         self.data.next_u64()
     }
 
     fn native(&self) -> Option<Native> {
         let (executions, randomness) = (self.max_iterations, self.allow_random_data);
-        Some(Native::Strategy { name: String::from("optimal"), seed: 0, executions, randomness })
+        Some(Native::Strategy(NativeStrategy { search: Search::Every, seed: 0, executions, randomness }))
     }
 }
 

@@ -28,6 +28,9 @@ pub struct PctScheduler {
 const START: u64 = 1 << 32;
 
 impl PctScheduler {
+    /// What unpick calls it.
+    pub(crate) const STRATEGY: &'static str = "pct";
+
     /// So many executions, for bugs of this depth: priorities change at one step less.
     pub fn new(max_depth: usize, max_iterations: usize) -> PctScheduler {
         PctScheduler::new_from_seed(seed(), max_depth, max_iterations)
@@ -92,7 +95,7 @@ impl Scheduler for PctScheduler {
     }
 
     fn native(&self) -> Option<Native> {
-        let (name, seed) = (format!("pct:{}", self.depth), self.seed);
-        Some(Native::Strategy { name, seed, executions: Some(self.max_iterations), randomness: true })
+        let name = format!("{}:{}", PctScheduler::STRATEGY, self.depth);
+        Some(Native::drawing(&name, self.seed, self.max_iterations))
     }
 }

@@ -47,7 +47,6 @@ impl Scheduler for RandomScheduler {
     }
 
     fn native(&self) -> Option<Native> {
-        let (name, seed) = (String::from("random"), self.seed);
-        Some(Native::Strategy { name, seed, executions: Some(self.max_iterations), randomness: true })
+        Some(Native::drawing("random", self.seed, self.max_iterations))
     }
 }

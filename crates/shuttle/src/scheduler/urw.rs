@@ -78,7 +78,6 @@ impl Scheduler for UrwRandomScheduler {
     }
 
     fn native(&self) -> Option<Native> {
-        let (name, seed) = (String::from("urw"), self.seed);
-        Some(Native::Strategy { name, seed, executions: Some(self.max_iterations), randomness: true })
+        Some(Native::drawing("urw", self.seed, self.max_iterations))
     }
 }
