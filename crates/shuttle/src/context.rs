@@ -39,6 +39,8 @@ struct Context {
     kept: BTreeMap<usize, Rc<dyn Any>>,
     /// Objects that each task has made at each place.
     made: BTreeMap<(usize, &'static Location<'static>), u32>,
+    /// How many threads and tasks have started.
+    started: usize,
     /// Tasks that have ended.
     ended: BTreeSet<usize>,
     /// Threads that were woken without a reason.
@@ -145,6 +147,18 @@ pub(crate) fn step() {
     if stand_in::in_check() {
         stand_in::step();
     }
+}
+
+/// The start of a thread or task, which others may get ahead of.
+#[track_caller]
+pub(crate) fn start() {
+    with(|context| context.started += 1);
+    step();
+}
+
+/// How many threads and tasks have started besides the main thread.
+pub(crate) fn started() -> usize {
+    with(|context| context.started)
 }
 
 /// Whether the calling thread, which is about to wait, may wake up without a reason: once in an execution, so

@@ -114,7 +114,8 @@ impl<T: Taggable + Any> Tag for T {
 ///
 /// Outside a check.
 pub fn context_switches() -> usize {
-    stand_in::events()
+    // A thread is spawned in one step, and its start is another here.
+    stand_in::events() - context::started()
 }
 
 /// What the calling thread knows of the others; a clock that knows of nothing outside a check.
@@ -131,6 +132,8 @@ pub fn clock_for(task: TaskId) -> VectorClock {
     let mut clock = stand_in::clock(task.0 as u32);
     // The start of a thread is a step, of which clocks do not tell.
     clock.iter_mut().for_each(|steps| *steps = steps.saturating_sub(1));
+    let known = clock.iter().rposition(|&steps| steps > 0).map_or(0, |last| last + 1);
+    clock.truncate(known);
     VectorClock::from(clock)
 }
 

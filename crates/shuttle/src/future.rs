@@ -5,8 +5,8 @@
 pub mod batch_semaphore;
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use unpick::future as checked;
@@ -97,15 +97,14 @@ impl AbortHandle {
     }
 }
 
-/// A future whose panics, and those of its destructor, fail the test.
+/// A future whose panics, and those of its destructor, fail the test. Others may run whenever it is not ready.
 struct Failing<F> {
     future: Option<Pin<Box<F>>>,
-    started: bool,
 }
 
 impl<F> Failing<F> {
     fn new(future: F) -> Failing<F> {
-        Failing { future: Some(Box::pin(future)), started: false }
+        Failing { future: Some(Box::pin(future)) }
     }
 }
 
@@ -113,14 +112,11 @@ impl<F: Future> Future for Failing<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, waking: &mut Context<'_>) -> Poll<F::Output> {
-        if !std::mem::replace(&mut self.started, true) {
-            // Others may get ahead of a task from the start.
-            context::step();
-        }
         let future = self.future.as_mut().expect("the future is there until it is dropped");
         let polled = failing(|| future.as_mut().poll(waking));
-        if polled.is_ready() && stand_in::in_check() {
-            context::end(me());
+        match &polled {
+            Poll::Ready(_) if stand_in::in_check() => context::end(me()),
+            _ => context::step(),
         }
         polled
     }
@@ -145,7 +141,7 @@ where
     F::Output: Send + 'static,
 {
     assert!(stand_in::in_check(), "tasks of Shuttle run inside a check only");
-    JoinHandle::new(checked::spawn(Failing::new(future)))
+    JoinHandle::new(stand_in::spawn_after(context::start, Failing::new(future)))
 }
 
 /// Starts a task whose future cannot be sent to another thread.
@@ -159,13 +155,21 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    JoinHandle::new(checked::spawn_local(Failing::new(future)))
+    assert!(stand_in::in_check(), "tasks of Shuttle run inside a check only");
+    JoinHandle::new(stand_in::spawn_after(context::start, Failing::new(future)))
 }
 
 /// Runs a future on the calling thread until it is ready.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    checked::block_on(future)
+    let mut future = pin!(future);
+    checked::block_on(poll_fn(|waking| {
+        let polled = future.as_mut().poll(waking);
+        if polled.is_pending() {
+            context::step();
+        }
+        polled
+    }))
 }
 
 /// Lets other tasks run first.

@@ -104,7 +104,8 @@ where
         Search::Every if stand_in::model(&check).is_ok_and(|model| model == "sc") => "source-dpor",
         Search::Every => "optimal",
     };
-    let check = executions.into_iter().fold(check.strategy(name), |check, most| check.max_executions(most as u64));
+    let check =
+        executions.into_iter().fold(check.strategy(name), |check, most| check.max_executions(most as u64));
     let f = Arc::new(f);
     let theirs = Arc::clone(&f);
     let verdict = check.run(program(move || theirs(), Rules { draws, randomness }));
@@ -136,8 +137,7 @@ where
     let f = Arc::new(f);
     let replay = |draws| {
         let f = Arc::clone(&f);
-        stand_in::replaying(check(config), token)
-            .run(program(move || f(), Rules { draws, randomness: true }))
+        stand_in::replaying(check(config), token).run(program(move || f(), Rules { draws, randomness: true }))
     };
     // The schedule does not say who found it: one that draws random numbers, or one that does not.
     let verdict = match replay(true) {
@@ -258,7 +258,8 @@ fn conclude(config: &Config, verdict: Result<Verdict, Error>) -> Verdict {
 /// What a failing test says: what is wrong, the schedule, and the report.
 fn message(config: &Config, finding: &Finding) -> String {
     let wrong = finding.message.join("\n");
-    let wrong = if finding.title == "deadlock" { format!("deadlock! {}{wrong}", held(finding)) } else { wrong };
+    let wrong =
+        if finding.title == "deadlock" { format!("deadlock! {}{wrong}", held(finding)) } else { wrong };
     let options = TextOptions::default();
     let report = unpick::report::text(finding, &options);
     let token = schedule(finding);
@@ -283,7 +284,9 @@ fn held(finding: &Finding) -> String {
         let name = line.split_once(" for `")?.1.split_once("`, held by itself")?.0;
         finding.trace.objects.iter().find(|object| object.name == name)
     });
-    lock.map_or_else(String::new, |lock| format!("a thread tried to acquire a {} it already holds: ", lock.kind))
+    lock.map_or_else(String::new, |lock| {
+        format!("a thread tried to acquire a {} it already holds: ", lock.kind)
+    })
 }
 
 fn print(token: &str) -> String {

@@ -72,7 +72,7 @@ pub(crate) fn failing<T>(f: impl FnOnce() -> T) -> T {
 
 /// The body of a thread, which others may get ahead of from the start.
 fn run<T>(f: impl FnOnce() -> T) -> T {
-    context::step();
+    context::start();
     failing(f)
 }
 

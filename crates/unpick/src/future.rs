@@ -18,6 +18,7 @@ use unpick_runtime::ops::{self, Object};
 use crate::here;
 
 pub use atomic_waker::AtomicWaker;
+pub(crate) use task::spawn_after;
 pub use task::{AbortHandle, JoinError, JoinHandle, YieldNow, spawn, spawn_local, yield_now};
 
 /// Where a thread waits between two polls, and what its wakers refer to.

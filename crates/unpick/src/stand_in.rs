@@ -1,6 +1,7 @@
 //! What stand-ins for other tools need, and tools that measure, and users do not. No promise of stability.
 
 use std::any::Any;
+use std::future::Future;
 use std::sync::Arc;
 
 use unpick_check::{Error, Verdict, registry};
@@ -12,6 +13,7 @@ use unpick_runtime::worker::Task;
 use unpick_runtime::{Program, ops, panics};
 
 use crate::api::{self, Check};
+use crate::future::{self, JoinHandle};
 use crate::here;
 use crate::replay::MENDED;
 
@@ -120,6 +122,17 @@ pub fn fail(payload: &(dyn Any + Send)) -> ! {
 #[track_caller]
 pub fn step() {
     ops::guess(1, here!());
+}
+
+/// Starts a task of the program under test, with something that it does at its start, before it looks whether
+/// it was aborted.
+#[track_caller]
+pub fn spawn_after<F>(start: impl FnOnce() + 'static, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    future::spawn_after(start, future)
 }
 
 /// Says that a thread need not end.

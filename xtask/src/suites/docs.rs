@@ -38,11 +38,7 @@ const TOOLS: [Documented; 2] = [
         version: crate::shuttle::VERSION,
         edition: "2021",
         features: "\"annotation\", \"vector-clocks\"",
-        parts: &[
-            ("shuttle-engine", "0.1.7"),
-            ("shuttle-schedulers", "0.1.1"),
-            ("shuttle-std", "0.1.5"),
-        ],
+        parts: &[("shuttle-engine", "0.1.7"), ("shuttle-schedulers", "0.1.1"), ("shuttle-std", "0.1.5")],
         needs: "rand = \"0.8\"\n",
     },
 ];

@@ -23,7 +23,8 @@ const HEADING: &str = "## Tests of tokio's runtime that are left out";
 impl Suites {
     /// Runs them, and compares with what is listed.
     pub(super) fn run_runtime(&self, folder: &Path) -> Result<(), Problem> {
-        let suite = SUITES.iter().find(|suite| suite.name == "tokio").ok_or("tokio is not among the suites")?;
+        let suite =
+            SUITES.iter().find(|suite| suite.name == "tokio").ok_or("tokio is not among the suites")?;
         let source = fetch(suite.name, suite.version, folder)?;
         let ours = build(suite, &source, folder, true)?;
         let loom = if self.ours_only { None } else { Some(build(suite, &source, folder, false)?) };

@@ -370,9 +370,7 @@ impl<'a> Acquire<'a> {
             self.number.is_some_and(|number| state.waiters.iter().any(|waiter| waiter.number == number));
         let taken = match fairness {
             Fairness::Unfair => self.ask_unfairly(state),
-            Fairness::StrictlyFair => {
-                !waits && state.try_take(self.wanted, fairness, self.first).is_ok()
-            }
+            Fairness::StrictlyFair => !waits && state.try_take(self.wanted, fairness, self.first).is_ok(),
         };
         if taken {
             if let Some(number) = self.number {

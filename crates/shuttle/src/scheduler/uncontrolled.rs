@@ -30,7 +30,7 @@ impl<S: Scheduler> UncontrolledNondeterminismCheckScheduler<S> {
         let at = self.at.as_mut()?;
         let Some(decision) = self.first.get(*at) else {
             panic!(
-                "possible nondeterminism: the execution had {} steps, and goes on after them",
+                "possible nondeterminism: current execution should have ended after {} steps, as the one before",
                 self.first.len()
             );
         };
@@ -50,7 +50,8 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
                 let before = self.first.len();
                 assert!(
                     steps == before,
-                    "possible nondeterminism: the execution had {before} steps, and ended after {steps}"
+                    "possible nondeterminism: current execution ended earlier than expected, after {steps} steps of \
+                     {before}"
                 );
                 self.first.clear();
                 self.at = None;
@@ -69,14 +70,20 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
             }
             Some(Decision::Task { runnable: before, yields: yielded, chosen }) => {
                 assert!(
-                    before == runnable && yielded == yields,
-                    "possible nondeterminism: tasks {before:?} could move, and now {runnable:?} can"
+                    before == runnable,
+                    "possible nondeterminism: set of runnable tasks is different than expected: tasks {before:?} could \
+                     move, and now {runnable:?} can"
+                );
+                assert!(
+                    yielded == yields,
+                    "possible nondeterminism: `next_task` was called with `is_yielding` {yielded}, and now with {yields}"
                 );
                 chosen
             }
             Some(Decision::Random(_)) => {
                 panic!(
-                    "possible nondeterminism: a random number was asked for, and now there is a step instead"
+                    "possible nondeterminism: next step was context switch, but recording expected random number \
+                     generation"
                 )
             }
         }
@@ -92,7 +99,8 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
             Some(Decision::Random(number)) => number,
             Some(Decision::Task { .. }) => {
                 panic!(
-                    "possible nondeterminism: there was a step, and now a random number is asked for instead"
+                    "possible nondeterminism: next step was random number generation, but recording expected \
+                     context switch"
                 )
             }
         }

@@ -331,7 +331,7 @@ where
     if !ops::in_check() {
         return JoinHandle(Inner::Outside(outside::spawn(future)));
     }
-    JoinHandle(Inner::Checked(begin(future, here!())))
+    JoinHandle(Inner::Checked(begin(|| (), future, here!())))
 }
 
 /// As [`spawn`], for a future that cannot be sent to another thread. It runs inside a check only, where
@@ -350,10 +350,20 @@ where
         ops::in_check(),
         "`spawn_local` is for code inside a check; `block_on` runs such a future anywhere"
     );
-    JoinHandle(Inner::Checked(begin(future, here!())))
+    JoinHandle(Inner::Checked(begin(|| (), future, here!())))
 }
 
-fn begin<F>(future: F, site: Site) -> Checked<F::Output>
+/// As [`spawn_local`], with something that the task does at its start, before it looks whether it was aborted.
+#[track_caller]
+pub(crate) fn spawn_after<F>(start: impl FnOnce() + 'static, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    JoinHandle(Inner::Checked(begin(start, future, here!())))
+}
+
+fn begin<F>(first: impl FnOnce() + 'static, future: F, site: Site) -> Checked<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,
@@ -364,7 +374,11 @@ where
         Rc::new(Packet { shared, waker: UnsafeCell::new(None), result: UnsafeCell::new(None) })
     });
     let theirs = Rc::clone(&packet);
-    let thread = start(None, move || run(future, &theirs), site).number();
+    let body = move || {
+        first();
+        run(future, &theirs);
+    };
+    let thread = start(None, body, site).number();
     let last = (std::ptr::null(), std::ptr::null());
     Checked { packet, thread, watches: false, last, taken: false }
 }
