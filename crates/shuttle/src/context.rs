@@ -39,8 +39,8 @@ struct Context {
     kept: BTreeMap<usize, Rc<dyn Any>>,
     /// Objects that each task has made at each place.
     made: BTreeMap<(usize, &'static Location<'static>), u32>,
-    /// How many threads and tasks have started.
-    started: usize,
+    /// How many steps there were that Shuttle does not count.
+    silent: usize,
     /// Tasks that have ended.
     ended: BTreeSet<usize>,
     /// Threads that were woken without a reason.
@@ -149,16 +149,16 @@ pub(crate) fn step() {
     }
 }
 
-/// The start of a thread or task, which others may get ahead of.
+/// A step that Shuttle does not count: the start of a thread or task, and what comes after it was spawned.
 #[track_caller]
-pub(crate) fn start() {
-    with(|context| context.started += 1);
+pub(crate) fn silent_step() {
     step();
+    with(|context| context.silent += 1);
 }
 
-/// How many threads and tasks have started besides the main thread.
-pub(crate) fn started() -> usize {
-    with(|context| context.started)
+/// How many steps there were that Shuttle does not count.
+pub(crate) fn silent_steps() -> usize {
+    with(|context| context.silent)
 }
 
 /// Whether the calling thread, which is about to wait, may wake up without a reason: once in an execution, so

@@ -114,8 +114,7 @@ impl<T: Taggable + Any> Tag for T {
 ///
 /// Outside a check.
 pub fn context_switches() -> usize {
-    // A thread is spawned in one step, and its start is another here.
-    stand_in::events() - context::started()
+    stand_in::events() - context::silent_steps()
 }
 
 /// What the calling thread knows of the others; a clock that knows of nothing outside a check.

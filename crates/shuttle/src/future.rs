@@ -36,10 +36,12 @@ impl std::error::Error for JoinError {}
 pub struct JoinHandle<T>(checked::JoinHandle<T>);
 
 impl<T> JoinHandle<T> {
+    #[track_caller]
     fn new(handle: checked::JoinHandle<T>) -> JoinHandle<T> {
         if let Some(number) = handle.number() {
             context::inherit(me(), TaskId::from(number as usize));
         }
+        context::silent_step();
         JoinHandle(handle)
     }
 
@@ -141,7 +143,7 @@ where
     F::Output: Send + 'static,
 {
     assert!(stand_in::in_check(), "tasks of Shuttle run inside a check only");
-    JoinHandle::new(stand_in::spawn_after(context::start, Failing::new(future)))
+    JoinHandle::new(stand_in::spawn_after(context::silent_step, Failing::new(future)))
 }
 
 /// Starts a task whose future cannot be sent to another thread.
@@ -156,7 +158,7 @@ where
     F::Output: 'static,
 {
     assert!(stand_in::in_check(), "tasks of Shuttle run inside a check only");
-    JoinHandle::new(stand_in::spawn_after(context::start, Failing::new(future)))
+    JoinHandle::new(stand_in::spawn_after(context::silent_step, Failing::new(future)))
 }
 
 /// Runs a future on the calling thread until it is ready.

@@ -100,8 +100,6 @@ where
     let name = match &search {
         Search::Drawn(name) => name,
         Search::Every if config.runs_every_order() => return run_asking(config, scheduler, f),
-        // Threads run in the order of the steps, so that what they share besides is seen as it was then.
-        Search::Every if stand_in::model(&check).is_ok_and(|model| model == "sc") => "source-dpor",
         Search::Every => "optimal",
     };
     let check =

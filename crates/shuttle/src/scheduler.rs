@@ -2,8 +2,7 @@
 //!
 //! Those of Shuttle are here under their names, and are unpick's own strategies where a [`Runner`] has
 //! them directly: [`RandomScheduler`] is `random`, [`PctScheduler`] is `pct`, [`UrwRandomScheduler`] is `urw`,
-//! and [`DfsScheduler`] is `source-dpor`, or `optimal` under weak memory: every execution, and not every
-//! interleaving.
+//! and [`DfsScheduler`] is `optimal`, which explores every execution and not every interleaving.
 //!
 //! A [`Scheduler`] of one's own is asked before every step, as in Shuttle. It decides about threads only:
 //! memory is sequentially consistent then, whatever the settings say.

@@ -72,7 +72,7 @@ pub(crate) fn failing<T>(f: impl FnOnce() -> T) -> T {
 
 /// The body of a thread, which others may get ahead of from the start.
 fn run<T>(f: impl FnOnce() -> T) -> T {
-    context::start();
+    context::silent_step();
     failing(f)
 }
 
@@ -172,6 +172,7 @@ impl Builder {
         if let Some(label) = label {
             set_name_for_task(thread.id.0, label);
         }
+        context::silent_step();
         Ok(JoinHandle { handle, thread })
     }
 }
@@ -189,6 +190,7 @@ impl<'scope> Scope<'scope, '_> {
     {
         let handle = self.0.spawn(move || run(f));
         let thread = begin(handle.thread());
+        context::silent_step();
         ScopedJoinHandle { handle, thread }
     }
 }

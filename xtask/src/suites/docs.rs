@@ -22,6 +22,8 @@ struct Documented {
     parts: &'static [(&'static str, &'static str)],
     /// What examples need besides.
     needs: &'static str,
+    /// How the example begins that shows a test which fails, though it is not marked as such.
+    failing: Option<&'static str>,
 }
 
 const TOOLS: [Documented; 2] = [
@@ -32,6 +34,7 @@ const TOOLS: [Documented; 2] = [
         features: "\"futures\", \"checkpoint\"",
         parts: &[],
         needs: "",
+        failing: None,
     },
     Documented {
         name: "shuttle",
@@ -40,8 +43,17 @@ const TOOLS: [Documented; 2] = [
         features: "\"annotation\", \"vector-clocks\"",
         parts: &[("shuttle-engine", "0.1.7"), ("shuttle-schedulers", "0.1.1"), ("shuttle-std", "0.1.5")],
         needs: "rand = \"0.8\"\n",
+        failing: Some("```rust\nuse shuttle"),
     },
 ];
+
+impl Documented {
+    /// Marks the example that fails.
+    fn mark(&self, text: String) -> String {
+        let Some(start) = self.failing else { return text };
+        text.replace(start, &start.replacen('\n', ",should_panic\n", 1))
+    }
+}
 
 /// Runs the examples of all.
 pub(super) fn run(folder: &Path) -> Result<(), Problem> {
@@ -66,8 +78,11 @@ fn examples_of(tool: &Documented, folder: &Path) -> Result<(), Problem> {
         for file in files {
             let text = read(&file)?;
             let place = file.strip_prefix(&source).unwrap_or(&file).display().to_string();
-            let comments =
-                if place.ends_with(".md") { vec![(1, text)] } else { comments_of(&text).collect() };
+            let comments = if place.ends_with(".md") {
+                vec![(1, tool.mark(text))]
+            } else {
+                comments_of(&text).collect()
+            };
             for (line, comment) in comments.into_iter().filter(|(_, comment)| comment.contains("```")) {
                 let comment = tool
                     .parts
