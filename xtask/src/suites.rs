@@ -93,7 +93,7 @@ const SUITES: [Suite; 7] = [
     Suite {
         name: "thingbuf",
         version: "0.1.6",
-        flags: "--cfg loom",
+        flags: "--cfg loom -C debug-assertions",
         arguments: &["--lib"],
         tests: "",
         stand_in: BEFORE,

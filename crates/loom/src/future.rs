@@ -1,8 +1,29 @@
 //! Running futures, as in `loom::future`.
 
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::task::Waker;
 
-pub use unpick::future::block_on;
+use unpick_runtime::ops;
+
+/// Runs a future on the calling thread until it is ready.
+///
+/// Inside a model the future is polled once, then once for each time that it was woken, or several times
+/// between two polls, and once at most without a reason: a future must not take a poll for a wake-up.
+#[track_caller]
+pub fn block_on<F: Future>(f: F) -> F::Output {
+    let mut future = pin!(f);
+    let mut may_poll = ops::in_check();
+    let site = crate::here!();
+    unpick::future::block_on(poll_fn(move |context| {
+        let polled = future.as_mut().poll(context);
+        if polled.is_pending() && may_poll && ops::choose(2, site) == 1 {
+            may_poll = false;
+            return future.as_mut().poll(context);
+        }
+        polled
+    }))
+}
 
 /// A place where one task leaves its waker and others find it.
 ///

@@ -6,6 +6,7 @@ mod cells;
 mod memory;
 mod models;
 mod objects;
+mod surface;
 mod threads;
 
 use unpick_loom as loom;

@@ -6,19 +6,30 @@ use crate::loom::sync::atomic::{AtomicUsize, fence, spin_loop_hint};
 use crate::loom::sync::{Arc, Barrier, Condvar, Mutex, Notify, RwLock, mpsc};
 use crate::loom::{self, hint, model, thread};
 
+/// A thread waits until it was notified, as often as it must, or once.
+fn notified(again: bool) {
+    let shared = Arc::new((AtomicUsize::new(0), Notify::new()));
+    let theirs = shared.clone();
+    let other = thread::spawn(move || {
+        loop {
+            theirs.1.wait();
+            let value = theirs.0.load(Relaxed);
+            // After a notification there is a value, or the next wait would be for ever.
+            if value == 1 || !again {
+                return value;
+            }
+        }
+    });
+    shared.0.store(1, Relaxed);
+    shared.1.notify();
+    assert_eq!(other.join().unwrap(), 1, "woken without a reason");
+}
+
 #[test]
 fn a_notification_orders() {
-    model(|| {
-        let shared = Arc::new((AtomicUsize::new(0), Notify::new()));
-        let theirs = shared.clone();
-        let other = thread::spawn(move || {
-            theirs.1.wait();
-            theirs.0.load(Relaxed)
-        });
-        shared.0.store(1, Relaxed);
-        shared.1.notify();
-        assert_eq!(other.join().unwrap(), 1);
-    });
+    model(|| notified(true));
+    let report = fails(|| notified(false));
+    assert!(report.contains("woken without a reason"), "{report}");
     let report = fails(|| Notify::new().wait());
     assert!(report.contains("deadlock"), "{report}");
 }

@@ -179,7 +179,9 @@ impl<T> Drop for Checked<T> {
         if !told || !ops::in_check() {
             return;
         }
-        match self.packet.shared.swap(DETACHED, self.packet.shared.site) {
+        // A task that has ended stays so, for those who ask.
+        let expected = if self.watches { WATCHED } else { RUNS };
+        match self.packet.shared.exchange(expected, DETACHED, self.packet.shared.site) {
             // SAFETY: the task has ended, and nobody else has a handle.
             ENDED => drop(unsafe { self.packet.result() }),
             // SAFETY: the task sees that there is no handle, and leaves the waker alone.
