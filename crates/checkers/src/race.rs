@@ -116,14 +116,7 @@ impl Cells {
     #[inline]
     pub fn access(&mut self, cell: u32, point: Point, writes: bool, view: &[u32]) -> Option<[Access; 2]> {
         let cell = &mut self.cells[cell as usize];
-        let unknown = |epoch: &Epoch| {
-            epoch.thread != point.thread && !knows(view, EventId { thread: epoch.thread, index: epoch.index })
-        };
-        let racing = match &cell.write {
-            Some(write) if unknown(write) => Some((*write, true)),
-            _ if writes => cell.reads.iter().find(|read| unknown(read)).map(|read| (*read, false)),
-            _ => None,
-        };
+        let racing = cell.racing(point, writes, view);
         let epoch = Epoch { thread: point.thread, index: point.index, site: point.site };
         if writes {
             cell.write = Some(epoch);
@@ -133,7 +126,39 @@ impl Cells {
         } else {
             cell.reads.push(epoch);
         }
-        let (other, other_writes) = racing?;
+        racing
+    }
+
+    /// The end of an access that has lasted until before the event at `point.index`: what it races with.
+    pub fn end_access(&mut self, cell: u32, point: Point, writes: bool, view: &[u32]) -> Option<[Access; 2]> {
+        let cell = &mut self.cells[cell as usize];
+        let racing = cell.racing(point, writes, view);
+        // Others may have come since, whom this one knows of; they are what counts then.
+        let of_thread = |epoch: &&mut Epoch| epoch.thread == point.thread && epoch.index < point.index;
+        let own = if writes {
+            cell.write.as_mut().filter(of_thread)
+        } else {
+            cell.reads.iter_mut().find(of_thread)
+        };
+        if let Some(own) = own {
+            own.index = point.index;
+        }
+        racing
+    }
+}
+
+impl Cell {
+    /// What an access races with.
+    #[inline]
+    fn racing(&self, point: Point, writes: bool, view: &[u32]) -> Option<[Access; 2]> {
+        let unknown = |epoch: &Epoch| {
+            epoch.thread != point.thread && !knows(view, EventId { thread: epoch.thread, index: epoch.index })
+        };
+        let (other, other_writes) = match &self.write {
+            Some(write) if unknown(write) => Some((*write, true)),
+            _ if writes => self.reads.iter().find(|read| unknown(read)).map(|read| (*read, false)),
+            _ => None,
+        }?;
         let at = Point { thread: other.thread, index: other.index, site: other.site };
         Some([
             Access { point: at, writes: other_writes, atomic: false },
@@ -158,5 +183,23 @@ mod tests {
         view[1] = 3;
         view[2] = 0;
         assert!(cells.access(cell, at(3, 0), false, &view).is_some(), "does not know the write");
+    }
+
+    #[test]
+    fn an_access_lasts_until_its_end() {
+        let at = |thread, index| Point { thread: ThreadId(thread), index, site: Site(0) };
+        let races = |end: Option<u32>| {
+            let mut cells = Cells::new();
+            let cell = cells.add();
+            assert!(cells.access(cell, at(1, 3), true, &[0; 8]).is_none());
+            if let Some(end) = end {
+                assert!(cells.end_access(cell, at(1, end), true, &[0; 8]).is_none());
+            }
+            let mut view = [0; 8];
+            view[1] = 5;
+            cells.access(cell, at(2, 0), true, &view).is_some()
+        };
+        assert!(!races(None) && !races(Some(4)), "event 4 of thread 1 is known, and the access is before it");
+        assert!(races(Some(5)), "event 5 is not known");
     }
 }

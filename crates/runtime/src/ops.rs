@@ -425,6 +425,29 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     arena::enter(arena);
 }
 
+/// The end of an access that began with [`access`]. It has lasted until before the thread's last event: whether
+/// longer cannot be told, since whoever lets go of an object does so by an event, and may give up its pointer
+/// afterwards.
+pub fn end_access(object: Object<'_>, writes: bool, site: Site) {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    let index = s.execution.position(thread).saturating_sub(1);
+    let point = Point { thread, index, site };
+    let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
+        leave_for_good(session, thread)
+    };
+    let kind = s.known_cells[number as usize].kind;
+    let view = s.execution.view(thread);
+    if let Some(accesses) = s.cells.end_access(number, point, writes, view) {
+        let kind = violation::Kind::Race { accesses, object: kind.to_string() };
+        s.execution.fail(Violation { kind, point });
+        leave_for_good(session, thread);
+    }
+    arena::enter(arena);
+}
+
 /// Where an object lives.
 #[derive(Clone, Copy, Debug)]
 enum Home {

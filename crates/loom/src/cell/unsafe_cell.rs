@@ -1,8 +1,10 @@
 //! A cell with raw access, and the guards that stand for pointers into it.
 //!
-//! That accesses are ordered by happens-before is the engine's to see: at the beginning of each, and at its
-//! end. What is left are two that are ordered but overlap, as when one thread lets another in while it holds a
-//! pointer; those are counted here, in every execution alike.
+//! That accesses are ordered by happens-before is the engine's to see: at the beginning of each, whenever a
+//! pointer is used, and at its end. An access ends before the last operation of its thread, as with loom, where others
+//! cannot come between that and the end: a guard lets go of the cell by an operation, and drops its pointer
+//! afterwards. What is left are two that are ordered but overlap, as when one thread lets another in while it holds
+//! a pointer; those are counted here, in every execution alike.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -93,13 +95,13 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// A pointer through which the value may be read, for as long as the pointer is kept.
     #[track_caller]
     pub fn get(&self) -> ConstPtr<T> {
-        ConstPtr { _access: self.begin(false), pointer: self.value.get() }
+        ConstPtr { access: self.begin(false), pointer: self.value.get() }
     }
 
     /// A pointer through which the value may be changed, for as long as the pointer is kept.
     #[track_caller]
     pub fn get_mut(&self) -> MutPtr<T> {
-        MutPtr { _access: self.begin(true), pointer: self.value.get() }
+        MutPtr { access: self.begin(true), pointer: self.value.get() }
     }
 
     #[track_caller]
@@ -118,15 +120,15 @@ impl<T: ?Sized> UnsafeCell<T> {
         }
         let site = site::site(Location::caller());
         self.admit(writes);
-        touch(self.object(), writes, site);
+        ops::access(self.object(), writes, site);
         self.closures.begin(writes);
         let during = During(&self.closures, writes);
         let before = ops::position();
         let result = f();
         drop(during);
-        // The access goes on until `f` is done, and `f` may have synchronised.
+        // `f` may have synchronised.
         if ops::position() != before {
-            touch(self.object(), writes, site);
+            ops::end_access(self.object(), writes, site);
         }
         result
     }
@@ -138,7 +140,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         }
         let site = site::site(Location::caller());
         self.admit(writes);
-        touch(self.object(), writes, site);
+        ops::access(self.object(), writes, site);
         if self.pointers.0.get().is_null() {
             self.pointers.0.set(untracked(|| Box::into_raw(Box::new(Uses(Cell::new(0))))));
         }
@@ -147,7 +149,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         unsafe { (*uses).begin(writes) };
         // SAFETY: a tag is two plain numbers.
         let tag = unsafe { ptr::read(&self.tag) };
-        Some(PointerAccess { uses, tag, writes, site })
+        Some(PointerAccess { uses, tag, writes, site, touched: Cell::new(ops::position()) })
     }
 
     #[track_caller]
@@ -163,10 +165,6 @@ impl<T: ?Sized> UnsafeCell<T> {
         let contents = (self.value.get().cast::<u8>(), size_of_val(&self.value));
         Object { tag: &self.tag, kind: "UnsafeCell", contents }
     }
-}
-
-fn touch(object: Object<'_>, writes: bool, site: Site) {
-    ops::access(object, writes, site);
 }
 
 impl<T: Default> Default for UnsafeCell<T> {
@@ -188,6 +186,20 @@ struct PointerAccess {
     tag: Tag,
     writes: bool,
     site: Site,
+    /// How far the thread was when the pointer was used last.
+    touched: Cell<u32>,
+}
+
+impl PointerAccess {
+    /// The pointer is used.
+    #[track_caller]
+    fn touch(&self) {
+        if !ops::in_check() || self.touched.replace(ops::position()) == ops::position() {
+            return;
+        }
+        let site = site::site(Location::caller());
+        ops::access(Object::new(&self.tag, "UnsafeCell"), self.writes, site);
+    }
 }
 
 impl Drop for PointerAccess {
@@ -197,9 +209,9 @@ impl Drop for PointerAccess {
         }
         // SAFETY: what is untracked stays until the execution is over.
         unsafe { (*self.uses).end(self.writes) };
-        // The access has gone on until now. A thread that panics has something else to tell.
-        if !unpick::thread::panicking() {
-            touch(Object::new(&self.tag, "UnsafeCell"), self.writes, self.site);
+        // A thread that panics has something else to tell.
+        if self.touched.get() != ops::position() && !unpick::thread::panicking() {
+            ops::end_access(Object::new(&self.tag, "UnsafeCell"), self.writes, self.site);
         }
     }
 }
@@ -207,7 +219,7 @@ impl Drop for PointerAccess {
 /// A pointer through which the value of a cell may be read. The access ends when this is dropped.
 #[derive(Debug)]
 pub struct ConstPtr<T: ?Sized> {
-    _access: Option<PointerAccess>,
+    access: Option<PointerAccess>,
     pointer: *const T,
 }
 
@@ -217,16 +229,24 @@ impl<T: ?Sized> ConstPtr<T> {
     /// # Safety
     ///
     /// Nobody may change the value while the reference is used, and the cell must be where it was.
+    #[track_caller]
     pub unsafe fn deref(&self) -> &T {
+        if let Some(access) = &self.access {
+            access.touch();
+        }
         // SAFETY: as the caller promises.
         unsafe { &*self.pointer }
     }
 
     /// Uses the pointer.
+    #[track_caller]
     pub fn with<F, R>(&self, f: F) -> R
     where
         F: FnOnce(*const T) -> R,
     {
+        if let Some(access) = &self.access {
+            access.touch();
+        }
         f(self.pointer)
     }
 }
@@ -234,7 +254,7 @@ impl<T: ?Sized> ConstPtr<T> {
 /// A pointer through which the value of a cell may be changed. The access ends when this is dropped.
 #[derive(Debug)]
 pub struct MutPtr<T: ?Sized> {
-    _access: Option<PointerAccess>,
+    access: Option<PointerAccess>,
     pointer: *mut T,
 }
 
@@ -245,16 +265,24 @@ impl<T: ?Sized> MutPtr<T> {
     ///
     /// Nobody else may use the value while the reference is used, and the cell must be where it was.
     #[allow(clippy::mut_from_ref, reason = "it stands for a pointer")]
+    #[track_caller]
     pub unsafe fn deref(&self) -> &mut T {
+        if let Some(access) = &self.access {
+            access.touch();
+        }
         // SAFETY: as the caller promises.
         unsafe { &mut *self.pointer }
     }
 
     /// Uses the pointer.
+    #[track_caller]
     pub fn with<F, R>(&self, f: F) -> R
     where
         F: FnOnce(*mut T) -> R,
     {
+        if let Some(access) = &self.access {
+            access.touch();
+        }
         f(self.pointer)
     }
 }

@@ -57,6 +57,8 @@ fn the_access_of_a_pointer_lasts_until_it_is_dropped() {
         });
         let pointer = ours.data.get();
         ours.flag.store(1, Release);
+        // Here the other may come between.
+        ours.flag.load(Relaxed);
         drop(pointer);
         other.join().unwrap();
     });
@@ -86,6 +88,33 @@ fn accesses_that_overlap_are_found_though_they_are_ordered() {
         cell.with_mut(|data| unsafe { *data = 2 });
         assert_eq!(cell.into_inner(), 2);
     });
+}
+
+/// A guard that lets go of its cell by a store, and drops its pointer then; `late` uses it in between.
+fn guarded(late: bool) {
+    let ours = shared();
+    let theirs = ours.clone();
+    let other = thread::spawn(move || {
+        let pointer = theirs.data.get_mut();
+        unsafe { *pointer.deref() = 1 };
+        theirs.flag.load(Relaxed);
+        theirs.flag.store(1, Release);
+        if late {
+            unsafe { *pointer.deref() = 2 };
+        }
+        drop(pointer);
+    });
+    if ours.flag.load(Acquire) == 1 {
+        ours.data.with_mut(|data| unsafe { *data += 1 });
+    }
+    other.join().unwrap();
+}
+
+#[test]
+fn a_pointer_may_be_dropped_after_its_cell_was_let_go_of() {
+    model(|| guarded(false));
+    let report = fails(|| guarded(true));
+    assert!(report.contains("data race"), "{report}");
 }
 
 #[test]
