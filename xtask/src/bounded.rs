@@ -4,7 +4,7 @@
 //! graph are tried. Programs that are too large for that are replaced by others. Then it is measured
 //! what the bounds save on larger programs, which are not judged.
 
-use unpick_testkit::bounded::{BOUNDS, Visits, visits};
+use unpick_testkit::bounded::{BOUNDS, Visits, runs, visits};
 use unpick_testkit::drive::{Settings, explore};
 use unpick_testkit::generate::{Profile, crowd, generate};
 use unpick_testkit::{Model, Program, Random};
@@ -29,6 +29,9 @@ pub(crate) struct FuzzBounded {
     /// The memory models.
     #[arg(long, default_values_t = [String::from("sc"), String::from("cpp20")])]
     model: Vec<String>,
+    /// Judges the strategy `bounded`, for models other than `sc` and `tso`.
+    #[arg(long)]
+    runs_on: bool,
 }
 
 impl FuzzBounded {
@@ -63,7 +66,7 @@ impl FuzzBounded {
         let mut number = 0;
         while table.programs < self.programs {
             let program = self.draw(number);
-            match visits(&program, model) {
+            match if self.runs_on { runs(&program, model) } else { visits(&program, model) } {
                 Some(Ok(visits)) => table.add(&visits),
                 Some(Err(problem)) => {
                     return Err(format!("program {number} of seed {}, {problem}", self.seed));
@@ -85,10 +88,10 @@ impl FuzzBounded {
             let all = explore(&program, Settings::counting(model.name()));
             let mut visits = Visits { all: all.complete + all.blocked, ..Visits::default() };
             for (index, bound) in BOUNDS.into_iter().enumerate() {
-                let found =
-                    explore(&program, Settings { bound: Some(bound), ..Settings::counting(model.name()) });
-                visits.within[index] = found.complete + found.blocked;
-                visits.visited[index] = visits.within[index] + found.beyond;
+                let settings = Settings { bound: Some(bound), ..Settings::exact(model.name()) };
+                let found = explore(&program, Settings { runs_on: self.runs_on, ..settings });
+                visits.within[index] = found.keys.len() as u64;
+                visits.visited[index] = found.complete + found.blocked + found.beyond + found.ended;
             }
             table.add(&visits);
         }

@@ -73,3 +73,32 @@ fn problem(found: &Explored, wanted: &BTreeSet<&Key>, all: u64) -> Option<String
         found.duplicates
     ))
 }
+
+/// What the search that runs threads on does with a program, as [`visits`].
+///
+/// # Errors
+///
+/// What it gets wrong, in words.
+pub fn runs(program: &Program, model: Model) -> Option<Result<Visits, String>> {
+    let truth = truth(program, model)?;
+    let mut visits = Visits { all: truth.len() as u64, ..Visits::default() };
+    for (index, bound) in BOUNDS.into_iter().enumerate() {
+        let wanted: BTreeSet<&Key> =
+            truth.iter().filter(|(_, fewest)| **fewest <= bound).map(|(key, _)| key).collect();
+        let settings = Settings { bound: Some(bound), runs_on: true, ..Settings::exact(model.name()) };
+        let found = explore(program, settings);
+        let keys: BTreeSet<&Key> = found.keys.iter().collect();
+        visits.within[index] = keys.len() as u64;
+        visits.visited[index] = found.complete + found.blocked + found.beyond + found.ended;
+        let total = found.left_out > 0 || wanted.len() == truth.len();
+        if keys != wanted || !total {
+            let missing: Vec<String> = wanted.difference(&keys).take(5).map(|key| key.to_string()).collect();
+            let extra: Vec<String> = keys.difference(&wanted).take(5).map(|key| key.to_string()).collect();
+            return Some(Err(format!(
+                "{model}, at most {bound} preemptions: {program}\nfound {}, left out {}, wanted {} of {}\nmissing {missing:#?}\nextra {extra:#?}",
+                keys.len(), found.left_out, wanted.len(), truth.len()
+            )));
+        }
+    }
+    Some(Ok(visits))
+}
