@@ -29,9 +29,12 @@ pub(crate) struct FuzzBounded {
     /// The memory models.
     #[arg(long, default_values_t = [String::from("sc"), String::from("cpp20")])]
     model: Vec<String>,
-    /// Judges the strategy `bounded`, for models other than `sc` and `tso`.
+    /// Judges the strategy `bounded`, for models other than `sc`.
     #[arg(long)]
     runs_on: bool,
+    /// Judges the strategy `in-order`, for models other than `sc`.
+    #[arg(long, conflicts_with = "runs_on")]
+    in_order: bool,
 }
 
 impl FuzzBounded {
@@ -46,6 +49,10 @@ impl FuzzBounded {
             self.measure(model);
         }
         Ok(())
+    }
+
+    fn runs_on(&self) -> Option<bool> {
+        (self.runs_on || self.in_order).then_some(self.in_order)
     }
 
     fn random(&self, number: u64) -> Random {
@@ -66,7 +73,8 @@ impl FuzzBounded {
         let mut number = 0;
         while table.programs < self.programs {
             let program = self.draw(number);
-            match if self.runs_on { runs(&program, model) } else { visits(&program, model) } {
+            let runs_on = self.runs_on();
+            match runs_on.map_or_else(|| visits(&program, model), |in_order| runs(&program, model, in_order)) {
                 Some(Ok(visits)) => table.add(&visits),
                 Some(Err(problem)) => {
                     return Err(format!("program {number} of seed {}, {problem}", self.seed));
@@ -89,7 +97,7 @@ impl FuzzBounded {
             let mut visits = Visits { all: all.complete + all.blocked, ..Visits::default() };
             for (index, bound) in BOUNDS.into_iter().enumerate() {
                 let settings = Settings { bound: Some(bound), ..Settings::exact(model.name()) };
-                let found = explore(&program, Settings { runs_on: self.runs_on, ..settings });
+                let found = explore(&program, Settings { runs_on: self.runs_on(), ..settings });
                 visits.within[index] = found.keys.len() as u64;
                 visits.visited[index] = found.complete + found.blocked + found.beyond + found.ended;
             }

@@ -53,7 +53,7 @@ const DEPTH: Parameter = Parameter::Number {
 pub const AUTO: &str = "auto";
 
 /// All strategies, the default first.
-pub const STRATEGIES: [Known; 19] = [
+pub const STRATEGIES: [Known; 20] = [
     Known {
         name: AUTO,
         parameter: Parameter::None,
@@ -70,7 +70,13 @@ pub const STRATEGIES: [Known; 19] = [
         name: "bounded",
         parameter: PREEMPTIONS,
         meaning: "executions of the memory model by the number of preemptions, few of them twice",
-        make: bounded,
+        make: |config, bound| Box::new(bounded(config, bound)),
+    },
+    Known {
+        name: "in-order",
+        parameter: PREEMPTIONS,
+        meaning: "those of them in which writes take effect in order, and only loads see old values",
+        make: |config, bound| Box::new(bounded(config, bound).in_order()),
     },
     Known {
         name: "source-dpor",
@@ -174,11 +180,11 @@ pub const STRATEGIES: [Known; 19] = [
 fn optimal_or_bounded(config: &Config, _: Option<u32>) -> Box<dyn Strategy> {
     let model = unpick_models::by_name(&config.model);
     let fits = config.timeouts != Timeouts::Last && model.is_some_and(|model| model.linear() == Linear::ReadsFrom);
-    if config.preemption_bound.is_some() && fits { bounded(config, None) } else { optimal(config, None) }
+    if config.preemption_bound.is_some() && fits { Box::new(bounded(config, None)) } else { optimal(config, None) }
 }
 
-fn bounded(config: &Config, bound: Option<u32>) -> Box<dyn Strategy> {
-    Box::new(Bounded::new(bound.or(config.preemption_bound), config.spurious_failures))
+fn bounded(config: &Config, bound: Option<u32>) -> Bounded {
+    Bounded::new(bound.or(config.preemption_bound), config.spurious_failures)
 }
 
 fn optimal(config: &Config, _: Option<u32>) -> Box<dyn Strategy> {

@@ -41,9 +41,22 @@ const NONE: u32 = u32::MAX;
 struct Sleep {
     /// How many events there were.
     since: u32,
+    /// The location, or [`Addr::NONE`] before a fence.
     addr: Addr,
-    /// How many threads waited for the location, if it is to be freed.
-    frees: Option<u32>,
+    until: Until,
+}
+
+/// What a thread waits for that was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// There is a new write to see.
+    Written,
+    /// Another write or read-modify-write took place.
+    Changed,
+    /// Another fence took place.
+    Fenced,
+    /// More than so many threads wait for the location, which is to be freed.
+    Waited(u32),
 }
 
 /// What a thread that does not run has to heed when it goes on.
@@ -94,8 +107,8 @@ enum What {
     Place { write: EventId, place: u32 },
     /// Decide the last event, a choice, otherwise.
     Choice { choice: EventId, value: Value },
-    /// Leave the running thread, if the state is marked.
-    Leave { sleep: Sleep, marked: bool },
+    /// Leave the running thread, if the state is marked; `earlier` is the item before of the same location.
+    Leave { sleep: Sleep, marked: bool, earlier: u32 },
     /// Let this thread go on; the running one was left, and those in `before` have gone on in its place.
     Turn { thread: ThreadId, left: Option<Sleep>, before: u64 },
 }
@@ -112,9 +125,13 @@ enum Plan {
 pub struct Bounded {
     spurious: bool,
     bound: PreemptionBound,
+    /// Whether writes and fences take effect in the order in which they are executed.
+    in_order: bool,
     /// Whether the bound is raised as long as something is left out.
     deepens: bool,
     items: Vec<Item>,
+    /// The last item of each location, and of fences, that lets a thread be left before an access there.
+    leaves: Vec<u32>,
     /// The switches of the execution.
     switches: Vec<Switch>,
     /// The pauses of all threads after each switch.
@@ -134,8 +151,10 @@ impl Bounded {
         Bounded {
             spurious,
             bound: PreemptionBound { preemptions: preemptions.unwrap_or(0), left_out: 0 },
+            in_order: false,
             deepens: preemptions.is_none(),
             items: Vec::new(),
+            leaves: Vec::new(),
             switches: Vec::new(),
             pauses: Vec::new(),
             plan: None,
@@ -143,6 +162,12 @@ impl Bounded {
             known: false,
             candidates: Vec::new(),
         }
+    }
+
+    /// The same search, for executions in which writes and fences take effect in order.
+    pub fn in_order(mut self) -> Bounded {
+        self.in_order = true;
+        self
     }
 
     fn push(&mut self, len: usize, what: What) {
@@ -160,19 +185,36 @@ impl Bounded {
 
     /// Offers to leave the running thread before its next op.
     fn offer_leave(&mut self, graph: &Graph, ready: &Ready, thread: ThreadId, op: &Op) {
-        if !self.news || op.addr == Addr::NONE || ready.threads().all(|other| other == thread) {
+        if !self.news || ready.threads().all(|other| other == thread) {
             return;
         }
-        let len = graph.len();
-        let sleep = Sleep { since: len as u32, addr: op.addr, frees: None };
-        let value = graph.value(op.addr, graph.newest(op.addr));
-        if value == TAKEN && writes(op, value).is_some_and(|new| new != TAKEN) {
-            let frees = Some(waiters(ready, graph, op.addr));
-            self.push(len, What::Leave { sleep: Sleep { frees, ..sleep }, marked: false });
+        let until = match op.kind {
+            Kind::Read if op.rmw == Rmw::None || !self.in_order => Until::Written,
+            Kind::Read => Until::Changed,
+            Kind::Write if self.in_order => Until::Changed,
+            Kind::Fence if self.in_order && op.mode.is_seqcst() => Until::Fenced,
+            Kind::Write => Until::Waited(0),
+            _ => return,
+        };
+        let sleep = Sleep { since: graph.len() as u32, addr: op.addr, until };
+        if op.kind != Kind::Fence {
+            let value = graph.value(op.addr, graph.newest(op.addr));
+            if value == TAKEN && writes(op, value).is_some_and(|new| new != TAKEN) {
+                let until = Until::Waited(waiters(ready, graph, op.addr));
+                self.push_leave(Sleep { until, ..sleep });
+            }
         }
-        if op.kind == Kind::Read {
-            self.push(len, What::Leave { sleep, marked: false });
+        if until != Until::Waited(0) {
+            self.push_leave(sleep);
         }
+    }
+
+    /// Marks the states in which a thread may be left before a fence because of one of this thread.
+    fn mark_fences(&mut self, graph: &Graph, thread: ThreadId) {
+        self.mark_if(Addr::NONE, |_, len| {
+            let left = graph.order().get(len as usize);
+            left.is_some_and(|left| left.thread != thread)
+        });
     }
 
     /// Marks the states in which a thread may be left because of this event, which writes or may do so.
@@ -180,21 +222,50 @@ impl Bounded {
         let event = graph.event(id);
         let (addr, waits) = (event.addr, event.kind == Kind::Read && event.rmw.may_wait());
         let prefix = graph.porf(id);
-        for item in &mut self.items {
-            let What::Leave { sleep, marked } = &mut item.what else { continue };
-            if !*marked && sleep.addr == addr && (sleep.frees.is_none() || waits) {
-                let op = graph.order()[item.len as usize];
-                *marked = op.thread != id.thread && !knows(prefix, op);
-            }
+        self.mark_if(addr, |until, len| {
+            let op = graph.order()[len as usize];
+            (waits || !matches!(until, Until::Waited(_))) && op.thread != id.thread && !knows(prefix, op)
+        });
+    }
+
+    /// Marks the states in which a thread may be left before an access to a location, or a fence.
+    #[inline(always)]
+    fn mark_if(&mut self, addr: Addr, conflicts: impl Fn(Until, u32) -> bool) {
+        let mut next = self.leaves.get(slot(addr)).copied().unwrap_or(NONE);
+        while let Some(Item { len, what: What::Leave { sleep, marked, earlier }, .. }) =
+            self.items.get_mut(next as usize)
+        {
+            *marked |= conflicts(sleep.until, *len);
+            next = *earlier;
         }
+    }
+
+    /// Pushes an item that lets the running thread be left.
+    fn push_leave(&mut self, sleep: Sleep) {
+        let slot = slot(sleep.addr);
+        if self.leaves.len() <= slot {
+            self.leaves.resize(slot + 1, NONE);
+        }
+        let earlier = std::mem::replace(&mut self.leaves[slot], self.items.len() as u32);
+        self.push(sleep.since as usize, What::Leave { sleep, marked: false, earlier });
+    }
+
+    fn pop(&mut self) -> Option<Item> {
+        let item = self.items.pop()?;
+        if let What::Leave { sleep, earlier, .. } = item.what {
+            self.leaves[slot(sleep.addr)] = earlier;
+        }
+        Some(item)
     }
 
     /// Whether a thread that is ready may go on.
     fn is_awake(&self, graph: &Graph, ready: &Ready, thread: ThreadId) -> bool {
         let Some(sleep) = self.pause(thread, self.pauses.len()).sleep else { return true };
-        match sleep.frees {
-            Some(before) => waiters(ready, graph, sleep.addr) > before,
-            None => graph.writes(sleep.addr).iter().any(|&write| graph.event(write).stamp >= sleep.since),
+        match sleep.until {
+            Until::Written => is_written(graph, sleep.addr, sleep.since),
+            Until::Changed => is_changed(graph, sleep.addr, sleep.since),
+            Until::Fenced => is_fenced(graph, sleep.since),
+            Until::Waited(before) => waiters(ready, graph, sleep.addr) > before,
         }
     }
 
@@ -237,10 +308,20 @@ impl Bounded {
             }
         }
         let own = std::mem::replace(&mut self.pauses[start + thread.index()], Pause::FREE);
-        let since = own.sleep.filter(|sleep| sleep.frees.is_none()).map_or(0, |sleep| sleep.since);
+        let since = own.sleep.filter(|sleep| sleep.until == Until::Written).map_or(0, |sleep| sleep.since);
         let used = last.map_or(0, |last| last.used) + u32::from(left.is_some());
         self.switches.push(Switch { thread, len, used, since, passed: own.passed, pauses: start as u32 });
         self.news = own.passed == NONE;
+    }
+
+    /// Takes note of the fence that a thread is to take.
+    fn grant(&mut self, graph: &Graph, ready: &Ready, thread: ThreadId) -> ThreadId {
+        let fences = |op: &Op| op.kind == Kind::Fence && op.mode.is_seqcst();
+        if self.in_order && ready.op(thread).is_some_and(fences) {
+            self.mark_fences(graph, thread);
+            self.news |= !self.news && self.switches.last().is_some_and(|s| is_fenced(graph, s.passed));
+        }
+        thread
     }
 
     /// Whether the running thread, which cannot go on, could have come here when it was passed by.
@@ -275,7 +356,12 @@ impl Bounded {
             self.news = true;
             return;
         }
-        if event.rf.is_init() || graph.event(event.rf).stamp < switch.passed {
+        let changed = self.in_order && event.rmw != Rmw::None && {
+            let others = graph.reads(event.addr).iter().filter(|&&id| id != read);
+            others.copied().any(|id| is_update_since(graph, id, switch.passed))
+        };
+        let old = event.rf.is_init() || graph.event(event.rf).stamp < switch.passed;
+        if old && !changed {
             return;
         }
         let older = |&&write: &&EventId| graph.event(write).stamp < switch.passed;
@@ -340,7 +426,7 @@ impl Bounded {
 
 impl Strategy for Bounded {
     fn name(&self) -> &'static str {
-        "bounded"
+        if self.in_order { "in-order" } else { "bounded" }
     }
 
     fn looks_ahead(&self) -> bool {
@@ -360,23 +446,27 @@ impl Strategy for Bounded {
             return None;
         }
         match self.plan.take() {
-            Some(Plan::Leave(sleep)) => return self.switch(graph, ready, Some(sleep)),
+            Some(Plan::Leave(sleep)) => {
+                let thread = self.switch(graph, ready, Some(sleep))?;
+                return Some(self.grant(graph, ready, thread));
+            }
             Some(Plan::Turn { thread, left, before }) => {
                 self.enter(graph, thread, left, before);
                 // That the thread waits in a loop may have come out since.
                 self.known = !ready.contains(thread);
-                return (!self.known).then_some(thread);
+                return (!self.known).then(|| self.grant(graph, ready, thread));
             }
             None => {}
         }
-        let Some(switch) = self.switches.last().copied() else { return self.switch(graph, ready, None) };
-        if !ready.contains(switch.thread) {
-            if self.is_in_vain(graph, ready, &switch) {
+        let running = self.switches.last().copied();
+        let Some(switch) = running.filter(|switch| ready.contains(switch.thread)) else {
+            if running.is_some_and(|switch| self.is_in_vain(graph, ready, &switch)) {
                 self.known = true;
                 return None;
             }
-            return self.switch(graph, ready, None);
-        }
+            let thread = self.switch(graph, ready, None)?;
+            return Some(self.grant(graph, ready, thread));
+        };
         if let Some(op) = ready.op(switch.thread) {
             if op.kind == Kind::Join && !self.news {
                 let child = ThreadId(op.operand as u32);
@@ -388,7 +478,7 @@ impl Strategy for Bounded {
             }
             self.offer_leave(graph, ready, switch.thread, op);
         }
-        Some(switch.thread)
+        Some(self.grant(graph, ready, switch.thread))
     }
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
@@ -402,7 +492,12 @@ impl Strategy for Bounded {
         }
         let len = graph.len();
         let newest = graph.writes(op.addr).len();
-        let floor = graph.floor(op.addr, graph.hb(read));
+        let mut floor = graph.floor(op.addr, graph.hb(read));
+        if self.in_order && floor < newest {
+            let least = if op.rmw == Rmw::None { fenced_floor(graph, read, floor) } else { newest };
+            self.bound.left_out += u64::from(floor < least);
+            floor = least;
+        }
         let weak = self.spurious && op.rmw == Rmw::WeakCas;
         let mut seen = None;
         for position in (floor..=newest).rev() {
@@ -443,8 +538,13 @@ impl Strategy for Bounded {
         let write = graph.add(thread, op);
         let len = graph.len();
         let last = graph.writes(op.addr).len();
-        for place in graph.floor(op.addr, graph.hb(write))..last {
-            if !graph.splits(op.addr, place) {
+        let floor = graph.floor(op.addr, graph.hb(write));
+        if self.in_order {
+            self.bound.left_out += u64::from(floor < last);
+            self.news |= !self.news && self.switches.last().is_some_and(|s| is_changed(graph, op.addr, s.passed));
+        }
+        for place in floor..last {
+            if !self.in_order && !graph.splits(op.addr, place) {
                 self.push(len, What::Place { write, place: place as u32 });
             }
         }
@@ -483,7 +583,7 @@ impl Strategy for Bounded {
 
     fn next(&mut self, mut scene: Scene<'_>) -> bool {
         self.plan = None;
-        while let Some(item) = self.items.pop() {
+        while let Some(item) = self.pop() {
             if self.apply(&mut scene, item) {
                 return true;
             }
@@ -498,6 +598,41 @@ impl Strategy for Bounded {
         (self.news, self.known) = (true, false);
         true
     }
+}
+
+fn is_written(graph: &Graph, addr: Addr, since: u32) -> bool {
+    graph.writes(addr).iter().any(|&write| graph.event(write).stamp >= since)
+}
+
+fn is_changed(graph: &Graph, addr: Addr, since: u32) -> bool {
+    is_written(graph, addr, since) || graph.reads(addr).iter().any(|&id| is_update_since(graph, id, since))
+}
+
+fn is_update_since(graph: &Graph, read: EventId, since: u32) -> bool {
+    let event = graph.event(read);
+    event.rmw != Rmw::None && event.stamp >= since
+}
+
+fn is_fenced(graph: &Graph, since: u32) -> bool {
+    let events = graph.order()[since as usize..].iter().map(|&id| graph.event(id));
+    events.into_iter().any(|event| event.kind == Kind::Fence && event.mode.is_seqcst())
+}
+
+/// The oldest place that a read may see, if sequentially consistent fences take effect in order: writes
+/// before a fence are known to whom takes one later.
+fn fenced_floor(graph: &Graph, read: EventId, floor: usize) -> usize {
+    let fences = |thread: ThreadId, from: u32| {
+        let indices = graph.seqcst_of(thread).iter().copied().filter(move |&index| index >= from);
+        let events = indices.map(move |index| graph.event(EventId { thread, index }));
+        events.filter(|event| event.kind == Kind::Fence)
+    };
+    let Some(own) = fences(read.thread, 0).map(|fence| fence.stamp).max() else { return floor };
+    let addr = graph.event(read).addr;
+    let known = |write: &EventId| {
+        let first = fences(write.thread, write.index).map(|fence| fence.stamp).min();
+        first.is_some_and(|stamp| stamp < own)
+    };
+    graph.writes(addr)[floor..].iter().rposition(known).map_or(floor, |place| floor + place + 1)
 }
 
 /// What the op writes where this value is the newest.
@@ -517,6 +652,11 @@ fn waiters(ready: &Ready, graph: &Graph, addr: Addr) -> u32 {
         op.is_some_and(|op| op.addr == addr && op.kind == Kind::Read && op.rmw.may_wait())
     };
     (0..graph.thread_count() as u32).filter(waits).count() as u32
+}
+
+/// Where the items of a location are found; fences come first.
+fn slot(addr: Addr) -> usize {
+    if addr == Addr::NONE { 0 } else { addr.index() + 1 }
 }
 
 /// The thread in a set of the first 64.

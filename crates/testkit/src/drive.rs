@@ -57,14 +57,15 @@ pub struct Settings<'a> {
     pub keys: bool,
     /// Preemptions at most.
     pub bound: Option<u32>,
-    /// Whether the bound is kept by running threads on, instead of leaving out graphs.
-    pub runs_on: bool,
+    /// Whether the bound is kept by running threads on, instead of leaving out graphs; and then, whether
+    /// writes take effect in order.
+    pub runs_on: Option<bool>,
 }
 
 impl<'a> Settings<'a> {
     /// Counting only.
     pub fn counting(model: &'a str) -> Settings<'a> {
-        Settings { model, spurious: false, keys: false, bound: None, runs_on: false }
+        Settings { model, spurious: false, keys: false, bound: None, runs_on: None }
     }
 
     /// Keeping keys.
@@ -123,9 +124,12 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
 fn strategy(settings: Settings<'_>) -> Box<dyn Strategy> {
     let optimal = Optimal::new(settings.spurious);
     match settings.bound {
-        Some(bound) if settings.runs_on => Box::new(Bounded::new(Some(bound), settings.spurious)),
-        Some(bound) => Box::new(optimal.with_preemption_bound(bound)),
         None => Box::new(optimal),
+        Some(bound) => match settings.runs_on {
+            None => Box::new(optimal.with_preemption_bound(bound)),
+            Some(false) => Box::new(Bounded::new(Some(bound), settings.spurious)),
+            Some(true) => Box::new(Bounded::new(Some(bound), settings.spurious).in_order()),
+        },
     }
 }
 
