@@ -232,11 +232,28 @@ impl Bounded {
     #[inline(always)]
     fn mark_if(&mut self, addr: Addr, conflicts: impl Fn(Until, u32) -> bool) {
         let mut next = self.leaves.get(slot(addr)).copied().unwrap_or(NONE);
+        // Items that are marked are left out of the chain.
+        let mut unmarked: Option<u32> = None;
         while let Some(Item { len, what: What::Leave { sleep, marked, earlier }, .. }) =
             self.items.get_mut(next as usize)
         {
-            *marked |= conflicts(sleep.until, *len);
-            next = *earlier;
+            let (this, before) = (next, *earlier);
+            *marked = conflicts(sleep.until, *len);
+            let stays = !*marked;
+            next = before;
+            if stays {
+                unmarked = Some(this);
+            } else if let Some(later) = unmarked {
+                self.set_earlier(later, before);
+            } else {
+                self.leaves[slot(addr)] = before;
+            }
+        }
+    }
+
+    fn set_earlier(&mut self, index: u32, to: u32) {
+        if let Some(Item { what: What::Leave { earlier, .. }, .. }) = self.items.get_mut(index as usize) {
+            *earlier = to;
         }
     }
 
@@ -253,7 +270,10 @@ impl Bounded {
     fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop()?;
         if let What::Leave { sleep, earlier, .. } = item.what {
-            self.leaves[slot(sleep.addr)] = earlier;
+            let last = &mut self.leaves[slot(sleep.addr)];
+            if *last as usize == self.items.len() {
+                *last = earlier;
+            }
         }
         Some(item)
     }
@@ -374,6 +394,23 @@ impl Bounded {
         }
     }
 
+    /// The oldest place that a new read may see if writes and fences take effect in order.
+    fn floor_in_order(&mut self, graph: &Graph, read: EventId) -> usize {
+        let event = graph.event(read);
+        let (addr, newest) = (event.addr, graph.writes(event.addr).len());
+        let updates = event.rmw != Rmw::None;
+        if updates && (event.rmw.may_wait() || self.bound.left_out > 0) {
+            return newest;
+        }
+        let floor = graph.floor(addr, graph.hb(read));
+        if floor == newest {
+            return newest;
+        }
+        let least = if updates { newest } else { fenced_floor(graph, read, floor) };
+        self.bound.left_out += u64::from(floor < least);
+        least
+    }
+
     /// Whether a read could see this write, as far as read-modify-writes and waiting go.
     fn is_open(graph: &Graph, read: EventId, write: EventId) -> bool {
         let event = graph.event(read);
@@ -483,21 +520,21 @@ impl Strategy for Bounded {
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let Scene { graph, model } = scene;
-        let since = self.switches.last().map_or(0, |switch| {
-            if switch.len as usize == graph.len() { switch.since } else { 0 }
-        });
+        let since = self
+            .switches
+            .last()
+            .map_or(0, |switch| if switch.len as usize == graph.len() { switch.since } else { 0 });
         let read = graph.add(thread, op);
         if op.rmw != Rmw::None {
             self.mark(graph, read);
         }
         let len = graph.len();
         let newest = graph.writes(op.addr).len();
-        let mut floor = graph.floor(op.addr, graph.hb(read));
-        if self.in_order && floor < newest {
-            let least = if op.rmw == Rmw::None { fenced_floor(graph, read, floor) } else { newest };
-            self.bound.left_out += u64::from(floor < least);
-            floor = least;
-        }
+        let floor = if self.in_order {
+            self.floor_in_order(graph, read)
+        } else {
+            graph.floor(op.addr, graph.hb(read))
+        };
         let weak = self.spurious && op.rmw == Rmw::WeakCas;
         let mut seen = None;
         for position in (floor..=newest).rev() {
@@ -538,10 +575,12 @@ impl Strategy for Bounded {
         let write = graph.add(thread, op);
         let len = graph.len();
         let last = graph.writes(op.addr).len();
-        let floor = graph.floor(op.addr, graph.hb(write));
+        let known = self.in_order && self.bound.left_out > 0;
+        let floor = if known { last } else { graph.floor(op.addr, graph.hb(write)) };
         if self.in_order {
             self.bound.left_out += u64::from(floor < last);
-            self.news |= !self.news && self.switches.last().is_some_and(|s| is_changed(graph, op.addr, s.passed));
+            self.news |=
+                !self.news && self.switches.last().is_some_and(|s| is_changed(graph, op.addr, s.passed));
         }
         for place in floor..last {
             if !self.in_order && !graph.splits(op.addr, place) {
@@ -622,16 +661,17 @@ fn is_fenced(graph: &Graph, since: u32) -> bool {
 /// before a fence are known to whom takes one later.
 fn fenced_floor(graph: &Graph, read: EventId, floor: usize) -> usize {
     let fences = |thread: ThreadId, from: u32| {
-        let indices = graph.seqcst_of(thread).iter().copied().filter(move |&index| index >= from);
-        let events = indices.map(move |index| graph.event(EventId { thread, index }));
+        let all = graph.seqcst_of(thread);
+        let later = &all[all.partition_point(|&index| index < from)..];
+        let events = later.iter().map(move |&index| graph.event(EventId { thread, index }));
         events.filter(|event| event.kind == Kind::Fence)
     };
-    let Some(own) = fences(read.thread, 0).map(|fence| fence.stamp).max() else { return floor };
+    let own = graph.seqcst_of(read.thread).iter().rev().map(|&index| graph.event(EventId { index, ..read }));
+    let mut own = own.filter(|event| event.kind == Kind::Fence).map(|fence| fence.stamp);
+    let Some(own) = own.next() else { return floor };
     let addr = graph.event(read).addr;
-    let known = |write: &EventId| {
-        let first = fences(write.thread, write.index).map(|fence| fence.stamp).min();
-        first.is_some_and(|stamp| stamp < own)
-    };
+    let known =
+        |write: &EventId| fences(write.thread, write.index).next().is_some_and(|first| first.stamp < own);
     graph.writes(addr)[floor..].iter().rposition(known).map_or(floor, |place| floor + place + 1)
 }
 
@@ -648,7 +688,9 @@ fn writes(op: &Op, value: Value) -> Option<Value> {
 fn waiters(ready: &Ready, graph: &Graph, addr: Addr) -> u32 {
     let waits = |t: &u32| {
         let thread = ThreadId(*t);
-        let op = ready.op(thread).filter(|_| graph.exists(thread) && !ready.contains(thread) && !graph.is_finished(thread));
+        let op = ready
+            .op(thread)
+            .filter(|_| graph.exists(thread) && !ready.contains(thread) && !graph.is_finished(thread));
         op.is_some_and(|op| op.addr == addr && op.kind == Kind::Read && op.rmw.may_wait())
     };
     (0..graph.thread_count() as u32).filter(waits).count() as u32
