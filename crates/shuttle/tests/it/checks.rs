@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex as OutsideMutex};
 use unpick_shuttle as shuttle;
 
 use shuttle::rand::{Rng, thread_rng};
-use shuttle::scheduler::{DfsScheduler, RandomScheduler};
+use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Condvar, Mutex, mpsc};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner, thread};
@@ -367,4 +367,102 @@ fn a_low_limit_on_steps_ends_loops_that_wait() {
             assert!(message.is_none_or(|message| message.contains("exceeded max_steps bound")));
         }
     }
+}
+
+#[test]
+fn every_order_of_steps_is_run_if_that_is_wanted() {
+    // Two threads that take two steps each, and share what is not of Shuttle.
+    let orders = |every_order| {
+        let seen = Arc::new(OutsideMutex::new(HashSet::new()));
+        let mut config = Config::new();
+        config.every_order = every_order;
+        let theirs = Arc::clone(&seen);
+        Runner::new(DfsScheduler::new(None, false), config).run(move || {
+            let order = Arc::new(OutsideMutex::new(Vec::new()));
+            let threads: Vec<_> = (0..2)
+                .map(|number| {
+                    let order = Arc::clone(&order);
+                    thread::spawn(move || {
+                        for _ in 0..2 {
+                            thread::yield_now();
+                            order.lock().unwrap().push(number);
+                        }
+                    })
+                })
+                .collect();
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            theirs.lock().unwrap().insert(order.lock().unwrap().clone());
+        });
+        let count = seen.lock().unwrap().len();
+        count
+    };
+    // Four choose two.
+    assert_eq!(orders(true), 6);
+    assert_eq!(orders(false), 1);
+}
+
+#[test]
+fn a_lock_that_its_owner_takes_again_is_told() {
+    let message = failure(|| {
+        shuttle::check_random(
+            || {
+                let lock = Mutex::new(1);
+                let first = lock.lock().unwrap();
+                drop(lock.lock());
+                drop(first);
+            },
+            10,
+        );
+    });
+    assert!(message.starts_with("deadlock! a thread tried to acquire a Mutex it already holds"), "{message}");
+}
+
+#[test]
+fn parked_threads_may_wake_up_once_without_a_reason() {
+    let woken = |wait: fn(&AtomicUsize)| {
+        move || {
+            let flag = Arc::new(AtomicUsize::new(0));
+            let theirs = Arc::clone(&flag);
+            let other = thread::spawn(move || {
+                wait(&theirs);
+                assert_eq!(theirs.load(Ordering::SeqCst), 1, "woken without a reason");
+            });
+            flag.store(1, Ordering::SeqCst);
+            other.thread().unpark();
+            other.join().unwrap();
+        }
+    };
+    let message = failure(|| shuttle::check_dfs(woken(|_| thread::park()), None));
+    assert!(message.contains("woken without a reason"), "{message}");
+    let patient = |flag: &AtomicUsize| {
+        while flag.load(Ordering::SeqCst) == 0 {
+            thread::park();
+        }
+    };
+    shuttle::check_dfs(woken(patient), None);
+    // A thread that nobody wakes is stuck all the same.
+    let message = failure(|| shuttle::check_dfs(thread::park, None));
+    assert!(message.starts_with("deadlock!"), "{message}");
+}
+
+#[test]
+fn a_loop_that_yields_lets_others_go_first_under_pct() {
+    let spinning = |wait: fn()| {
+        let mut config = Config::new();
+        config.max_steps = MaxSteps::FailAfter(60);
+        Runner::new(PctScheduler::new(1, 100), config).run(move || {
+            // Of `std`, so that the loop is not recognised as one that waits.
+            let count = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+            for _ in 0..3 {
+                let count = Arc::clone(&count);
+                thread::spawn(move || count.fetch_add(1, Ordering::SeqCst));
+            }
+            while count.load(Ordering::SeqCst) < 3 {
+                wait();
+            }
+        });
+    };
+    spinning(thread::yield_now);
+    let message = failure(|| spinning(|| thread::sleep(std::time::Duration::ZERO)));
+    assert!(message.contains("exceeded max_steps bound"), "{message}");
 }

@@ -183,3 +183,63 @@ fn an_endless_task_ends_with_the_test() {
         50,
     );
 }
+
+#[test]
+fn permits_do_not_go_to_tasks_that_have_ended() {
+    for fairness in [Fairness::StrictlyFair, Fairness::Unfair] {
+        let test = move || {
+            let semaphore: &'static BatchSemaphore = Box::leak(Box::new(BatchSemaphore::new(0, fairness)));
+            block_on(async {
+                // The request outlives the task that has made it.
+                let request = spawn(async {
+                    let mut request = Box::pin(semaphore.acquire(1));
+                    assert!(
+                        poll_fn(|context| Poll::Ready(request.as_mut().poll(context).is_pending())).await
+                    );
+                    request
+                });
+                let request = request.await.unwrap();
+                semaphore.release(1);
+                assert_eq!(semaphore.available_permits(), 1);
+                request.await.unwrap();
+                assert_eq!(semaphore.available_permits(), 0);
+            });
+        };
+        shuttle::check_dfs(test, None);
+    }
+}
+
+#[test]
+fn a_task_stays_ended_when_its_handle_is_dropped() {
+    shuttle::check_random(
+        || {
+            let task = spawn(async { String::from("a result that is dropped") });
+            let watch = task.abort_handle();
+            while !watch.is_finished() {
+                thread::yield_now();
+            }
+            drop(task);
+            assert!(watch.is_finished());
+        },
+        50,
+    );
+}
+
+#[test]
+fn steps_are_counted_as_shuttle_does() {
+    shuttle::check_dfs(
+        || {
+            let lock = Mutex::new(());
+            assert_eq!(current::context_switches(), 1, "the start of the test");
+            let guard = lock.lock().unwrap();
+            assert_eq!(current::context_switches(), 2);
+            drop(guard);
+            assert_eq!(current::context_switches(), 3);
+            assert_eq!(current::clock().len(), 1);
+            let other =
+                thread::spawn(|| assert_eq!(current::clock()[..].len(), 1, "it has done nothing yet"));
+            other.join().unwrap();
+        },
+        None,
+    );
+}
