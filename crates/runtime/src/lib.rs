@@ -32,5 +32,5 @@ pub use arena::{Allocator, owned, untracked};
 pub use memory::ordered;
 pub use pulse::Pulse;
 pub use session::{Job, Limits, Program};
-pub use statics::is_static;
+pub use statics::{claim, is_static};
 pub use tag::Tag;

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+use crate::{arena, current};
+
 /// Held by a check from the first time that an execution uses a static with contents in memory
 /// until the execution ends: such statics are shared by all checks of the process.
 static IN_USE: Mutex<()> = Mutex::new(());
@@ -63,6 +65,23 @@ impl Statics {
         }
         self.held = None;
     }
+}
+
+/// Keeps other checks away from the contents of an object until the execution ends, if the object is static. For
+/// those who look at the contents before their first op on it.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn claim((start, size): (*mut u8, usize)) {
+    if !is_static(start as usize) {
+        return;
+    }
+    let (session, _) = current::context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: the session outlives its fibers, and no reference to it is in use while one runs.
+    unsafe { (*session).statics.save(start, size) };
+    arena::enter(arena);
 }
 
 /// Whether the address is in the static memory of the program or of a library.

@@ -152,6 +152,8 @@ impl Parts {
 
     fn op(&self, memory: &Memory<'_>, op: Op) -> Value {
         let object = Object { tag: &self.tag, kind: self.kind, contents: memory.contents };
+        // Another check may be at a static: the state is not what it is at the beginning, then.
+        unpick_runtime::claim(memory.contents);
         ops::on_object(object, memory.state.get(), op)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use unpick::cell::UnsafeCell;
 use unpick::sync::atomic::Ordering::*;
 use unpick::sync::atomic::{AtomicBool, AtomicUsize};
-use unpick::sync::{Mutex, RawMutex};
+use unpick::sync::{LazyLock, Mutex, OnceLock, RawMutex};
 use unpick::{Check, thread};
 
 use crate::support::*;
@@ -240,4 +240,36 @@ fn an_object_that_another_thread_uses_first_is_one_object() {
     });
     // Of the four pairs of orders, one is a circle.
     assert_eq!(executions, 3);
+}
+
+/// A check that begins to use a static while an execution of another has it.
+#[test]
+fn checks_at_the_same_time_do_not_see_each_others_statics() {
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    use std::time::Duration;
+
+    static LAZY: LazyLock<usize> = LazyLock::new(|| 42);
+    static ONCE: OnceLock<usize> = OnceLock::new();
+    static MADE: AtomicBool = AtomicBool::new(false);
+    static ENTERED: AtomicBool = AtomicBool::new(false);
+    let uses = || assert_eq!((*LAZY, *ONCE.get_or_init(|| 7)), (42, 7));
+    let first = std::thread::spawn(move || {
+        unpick::check(move || {
+            uses();
+            // Both are there, until the execution ends.
+            MADE.store(true, SeqCst);
+            while !ENTERED.load(SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        });
+    });
+    while !MADE.load(SeqCst) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    unpick::check(move || {
+        ENTERED.store(true, SeqCst);
+        uses();
+    });
+    first.join().unwrap();
 }
