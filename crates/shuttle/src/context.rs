@@ -43,8 +43,6 @@ struct Context {
     silent: usize,
     /// Tasks that have ended.
     ended: BTreeSet<usize>,
-    /// Threads that were woken without a reason.
-    woken: BTreeSet<usize>,
     /// Whether the thread that runs wants others to run first.
     yielding: bool,
 }
@@ -159,17 +157,6 @@ pub(crate) fn silent_step() {
 /// How many steps there were that Shuttle does not count.
 pub(crate) fn silent_steps() -> usize {
     with(|context| context.silent)
-}
-
-/// Whether the calling thread, which is about to wait, may wake up without a reason: once in an execution, so
-/// that loops end.
-pub(crate) fn may_wake_for_nothing() -> bool {
-    stand_in::in_check() && with(|context| !context.woken.contains(&(stand_in::current() as usize)))
-}
-
-/// The calling thread wakes up without a reason.
-pub(crate) fn wake_for_nothing() {
-    with(|context| context.woken.insert(stand_in::current() as usize));
 }
 
 /// The task has ended.

@@ -269,14 +269,10 @@ pub fn current() -> Thread {
     Thread::new(checked::current())
 }
 
-/// Waits for a token, which [`Thread::unpark`] gives. Once in an execution it may return without one.
+/// Waits for a token, which [`Thread::unpark`] gives.
 #[track_caller]
 pub fn park() {
-    if context::may_wake_for_nothing() && unpick::choose(2) == 1 {
-        context::wake_for_nothing();
-    } else {
-        checked::park();
-    }
+    checked::park();
 }
 
 /// As [`park`]. The time is never over.

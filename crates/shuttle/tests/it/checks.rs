@@ -418,34 +418,6 @@ fn a_lock_that_its_owner_takes_again_is_told() {
 }
 
 #[test]
-fn parked_threads_may_wake_up_once_without_a_reason() {
-    let woken = |wait: fn(&AtomicUsize)| {
-        move || {
-            let flag = Arc::new(AtomicUsize::new(0));
-            let theirs = Arc::clone(&flag);
-            let other = thread::spawn(move || {
-                wait(&theirs);
-                assert_eq!(theirs.load(Ordering::SeqCst), 1, "woken without a reason");
-            });
-            flag.store(1, Ordering::SeqCst);
-            other.thread().unpark();
-            other.join().unwrap();
-        }
-    };
-    let message = failure(|| shuttle::check_dfs(woken(|_| thread::park()), None));
-    assert!(message.contains("woken without a reason"), "{message}");
-    let patient = |flag: &AtomicUsize| {
-        while flag.load(Ordering::SeqCst) == 0 {
-            thread::park();
-        }
-    };
-    shuttle::check_dfs(woken(patient), None);
-    // A thread that nobody wakes is stuck all the same.
-    let message = failure(|| shuttle::check_dfs(thread::park, None));
-    assert!(message.starts_with("deadlock!"), "{message}");
-}
-
-#[test]
 fn a_loop_that_yields_lets_others_go_first_under_pct() {
     let spinning = |wait: fn()| {
         let mut config = Config::new();
