@@ -1,7 +1,9 @@
 //! What loom has for leaving parts of a program unexplored.
 //!
-//! There it saves time, at the cost of executions that are not seen. Here every part is explored: what was
-//! left out of account with loom may show a violation.
+//! There, what is decided in such a part is decided once: no other thread and no older store is tried. That saves
+//! time, at the cost of executions that are not seen. Which decisions are in the part depends on the interleaving, and an execution is
+//! a graph here, which has none. So every part is explored: what was left out of account with loom may show a
+//! violation.
 
 /// How many threads loom can have in a model, the first one included. Here there is no such limit.
 pub const MAX_THREADS: usize = 5;

@@ -121,3 +121,23 @@ fn a_model_is_not_inside_another() {
     let problem = fails(|| model(|| ()));
     assert!(problem.contains("inside another"), "{problem}");
 }
+
+/// What loom is told to leave alone is explored all the same.
+#[test]
+fn every_part_of_a_model_is_explored() {
+    let lost = |before: fn(), after: fn()| {
+        fails(move || {
+            let number = Arc::new(AtomicUsize::new(0));
+            let theirs = number.clone();
+            before();
+            let other = thread::spawn(move || theirs.store(theirs.load(Relaxed) + 1, Relaxed));
+            number.store(number.load(Relaxed) + 1, Relaxed);
+            after();
+            other.join().unwrap();
+            assert_eq!(number.load(Relaxed), 2, "an update was lost");
+        })
+    };
+    for report in [lost(loom::stop_exploring, loom::explore), lost(loom::skip_branch, || ())] {
+        assert!(report.contains("an update was lost"), "{report}");
+    }
+}
