@@ -393,8 +393,7 @@ fn every_order_of_steps_is_run_if_that_is_wanted() {
             threads.into_iter().for_each(|thread| thread.join().unwrap());
             theirs.lock().unwrap().insert(order.lock().unwrap().clone());
         });
-        let count = seen.lock().unwrap().len();
-        count
+        seen.lock().unwrap().len()
     };
     // Four choose two.
     assert_eq!(orders(true), 6);

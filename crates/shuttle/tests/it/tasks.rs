@@ -196,9 +196,9 @@ fn permits_do_not_go_to_tasks_that_have_ended() {
                     assert!(
                         poll_fn(|context| Poll::Ready(request.as_mut().poll(context).is_pending())).await
                     );
-                    request
+                    Some(request)
                 });
-                let request = request.await.unwrap();
+                let request = request.await.unwrap().unwrap();
                 semaphore.release(1);
                 assert_eq!(semaphore.available_permits(), 1);
                 request.await.unwrap();
