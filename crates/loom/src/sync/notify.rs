@@ -13,7 +13,8 @@ const NOT_SENT: u64 = 1;
 
 /// A notification that one thread waits for.
 ///
-/// [`wait`](Notify::wait) may return without a notification, once in the life of each `Notify`.
+/// With `UNPICK_SPURIOUS_WAKEUPS=1`, [`wait`](Notify::wait) may return without a notification, once in the
+/// life of each `Notify`.
 #[derive(Debug, Default)]
 pub struct Notify {
     tag: Tag,
@@ -52,7 +53,8 @@ impl Notify {
         let others = self.waiting.swap(true, Ordering::Relaxed);
         assert!(!others, "only one thread at a time may wait for a `Notify`");
         let site = here!();
-        let went_on = !self.went_on.load(Ordering::Relaxed) && ops::choose(2, site) == 1;
+        let may_go_on = ops::wakes_spuriously() && !self.went_on.load(Ordering::Relaxed);
+        let went_on = may_go_on && ops::choose(2, site) == 1;
         if went_on {
             self.went_on.store(true, Ordering::Relaxed);
         } else {
