@@ -242,34 +242,37 @@ fn an_object_that_another_thread_uses_first_is_one_object() {
     assert_eq!(executions, 3);
 }
 
-/// A check that begins to use a static while an execution of another has it.
+/// Checks that begin to use statics while executions of another have them.
 #[test]
 fn checks_at_the_same_time_do_not_see_each_others_statics() {
-    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    use std::sync::atomic::Ordering::SeqCst;
+    use std::sync::atomic::{AtomicBool as OutsideBool, AtomicUsize as OutsideUsize};
     use std::time::Duration;
 
     static LAZY: LazyLock<usize> = LazyLock::new(|| 42);
     static ONCE: OnceLock<usize> = OnceLock::new();
-    static MADE: AtomicBool = AtomicBool::new(false);
-    static ENTERED: AtomicBool = AtomicBool::new(false);
+    static ENTERED: OutsideUsize = OutsideUsize::new(0);
+    static DONE: OutsideBool = OutsideBool::new(false);
     let uses = || assert_eq!((*LAZY, *ONCE.get_or_init(|| 7)), (42, 7));
-    let first = std::thread::spawn(move || {
+    let slow = std::thread::spawn(move || {
+        for _ in 0..5 {
+            unpick::check(move || {
+                uses();
+                // Both are there until the execution ends, which it does after another has come.
+                let before = ENTERED.load(SeqCst);
+                (0..200).take_while(|_| ENTERED.load(SeqCst) == before).for_each(|_| {
+                    std::thread::sleep(Duration::from_millis(1));
+                });
+                std::thread::sleep(Duration::from_millis(20));
+            });
+        }
+        DONE.store(true, SeqCst);
+    });
+    while !DONE.load(SeqCst) {
         unpick::check(move || {
+            ENTERED.fetch_add(1, SeqCst);
             uses();
-            // Both are there, until the execution ends.
-            MADE.store(true, SeqCst);
-            while !ENTERED.load(SeqCst) {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            std::thread::sleep(Duration::from_millis(50));
         });
-    });
-    while !MADE.load(SeqCst) {
-        std::thread::sleep(Duration::from_millis(1));
     }
-    unpick::check(move || {
-        ENTERED.store(true, SeqCst);
-        uses();
-    });
-    first.join().unwrap();
+    slow.join().unwrap();
 }
