@@ -27,8 +27,10 @@
 //! The same graph may be met more than once all the same. The rules are for memory models whose orders contain
 //! program order and reads-from only.
 
+use std::ops::Range;
+
 use unpick_core::clock::knows;
-use unpick_core::event::EventId;
+use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId, Value};
 use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Strategy};
@@ -51,9 +53,10 @@ struct Sleep {
 enum Until {
     /// There is a new write to see.
     Written,
-    /// Another write or read-modify-write took place.
-    Changed,
-    /// Another fence took place.
+    /// Another write or read-modify-write took place, or what is in order with it if it is sequentially
+    /// consistent.
+    Changed { seqcst: bool },
+    /// Something sequentially consistent took place.
     Fenced,
     /// More than so many threads wait for the location, which is to be freed.
     Waited(u32),
@@ -65,6 +68,13 @@ struct Pause {
     sleep: Option<Sleep>,
     /// How many events there were when another thread was run in its place, or [`NONE`].
     passed: u32,
+}
+
+impl Switch {
+    /// The stamps of events that took place after the thread was passed by, and before it took over.
+    fn since_passed(&self) -> Range<u32> {
+        self.passed..self.len
+    }
 }
 
 impl Pause {
@@ -190,8 +200,8 @@ impl Bounded {
         }
         let until = match op.kind {
             Kind::Read if op.rmw == Rmw::None || !self.in_order => Until::Written,
-            Kind::Read => Until::Changed,
-            Kind::Write if self.in_order => Until::Changed,
+            Kind::Read => Until::Changed { seqcst: op.mode.is_seqcst() },
+            Kind::Write if self.in_order => Until::Changed { seqcst: op.mode.is_seqcst() },
             Kind::Fence if self.in_order && op.mode.is_seqcst() => Until::Fenced,
             Kind::Write => Until::Waited(0),
             _ => return,
@@ -209,29 +219,49 @@ impl Bounded {
         }
     }
 
-    /// Marks the states in which a thread may be left before a fence because of one of this thread.
-    fn mark_fences(&mut self, graph: &Graph, thread: ThreadId) {
-        self.mark_if(Addr::NONE, |_, len| {
-            let left = graph.order().get(len as usize);
-            left.is_some_and(|left| left.thread != thread)
-        });
+    /// Marks the states in which a thread may be left because this thread takes a fence.
+    fn mark_fence(&mut self, graph: &Graph, thread: ThreadId) {
+        for slot in 0..self.leaves.len() {
+            self.mark_if(slot, |until, len| {
+                let left = graph.order().get(len as usize);
+                matches!(until, Until::Fenced | Until::Changed { seqcst: true })
+                    && left.is_some_and(|left| left.thread != thread)
+            });
+        }
     }
 
-    /// Marks the states in which a thread may be left because of this event, which writes or may do so.
+    /// Marks the states in which a thread may be left because of this access.
     fn mark(&mut self, graph: &Graph, id: EventId) {
         let event = graph.event(id);
-        let (addr, waits) = (event.addr, event.kind == Kind::Read && event.rmw.may_wait());
+        let reads = event.kind == Kind::Read;
+        let (changes, waits) = (!reads || event.rmw != Rmw::None, reads && event.rmw.may_wait());
+        let seqcst = self.in_order && event.mode.is_seqcst();
+        if !changes && !seqcst {
+            return;
+        }
         let prefix = graph.porf(id);
-        self.mark_if(addr, |until, len| {
-            let op = graph.order()[len as usize];
-            (waits || !matches!(until, Until::Waited(_))) && op.thread != id.thread && !knows(prefix, op)
-        });
+        let conflicts = |until, len: u32| {
+            let fits = match until {
+                Until::Written => changes,
+                Until::Changed { seqcst } => changes || seqcst,
+                Until::Fenced => true,
+                Until::Waited(_) => waits,
+            };
+            fits && {
+                let op = graph.order()[len as usize];
+                op.thread != id.thread && !knows(prefix, op)
+            }
+        };
+        self.mark_if(slot(event.addr), conflicts);
+        if seqcst {
+            self.mark_if(slot(Addr::NONE), conflicts);
+        }
     }
 
     /// Marks the states in which a thread may be left before an access to a location, or a fence.
     #[inline(always)]
-    fn mark_if(&mut self, addr: Addr, conflicts: impl Fn(Until, u32) -> bool) {
-        let mut next = self.leaves.get(slot(addr)).copied().unwrap_or(NONE);
+    fn mark_if(&mut self, slot: usize, conflicts: impl Fn(Until, u32) -> bool) {
+        let mut next = self.leaves.get(slot).copied().unwrap_or(NONE);
         // Items that are marked are left out of the chain.
         let mut unmarked: Option<u32> = None;
         while let Some(Item { len, what: What::Leave { sleep, marked, earlier }, .. }) =
@@ -246,7 +276,7 @@ impl Bounded {
             } else if let Some(later) = unmarked {
                 self.set_earlier(later, before);
             } else {
-                self.leaves[slot(addr)] = before;
+                self.leaves[slot] = before;
             }
         }
     }
@@ -282,9 +312,9 @@ impl Bounded {
     fn is_awake(&self, graph: &Graph, ready: &Ready, thread: ThreadId) -> bool {
         let Some(sleep) = self.pause(thread, self.pauses.len()).sleep else { return true };
         match sleep.until {
-            Until::Written => is_written(graph, sleep.addr, sleep.since),
-            Until::Changed => is_changed(graph, sleep.addr, sleep.since),
-            Until::Fenced => is_fenced(graph, sleep.since),
+            Until::Written => is_written(graph, sleep.addr, sleep.since..NONE),
+            Until::Changed { seqcst } => is_changed(graph, sleep.addr, seqcst, sleep.since..NONE),
+            Until::Fenced => is_fenced(graph, sleep.since..NONE),
             Until::Waited(before) => waiters(ready, graph, sleep.addr) > before,
         }
     }
@@ -338,8 +368,9 @@ impl Bounded {
     fn grant(&mut self, graph: &Graph, ready: &Ready, thread: ThreadId) -> ThreadId {
         let fences = |op: &Op| op.kind == Kind::Fence && op.mode.is_seqcst();
         if self.in_order && ready.op(thread).is_some_and(fences) {
-            self.mark_fences(graph, thread);
-            self.news |= !self.news && self.switches.last().is_some_and(|s| is_fenced(graph, s.passed));
+            self.mark_fence(graph, thread);
+            let fenced = |switch: &Switch| is_fenced(graph, switch.since_passed());
+            self.news |= !self.news && self.switches.last().is_some_and(fenced);
         }
         thread
     }
@@ -376,12 +407,11 @@ impl Bounded {
             self.news = true;
             return;
         }
-        let changed = self.in_order && event.rmw != Rmw::None && {
-            let others = graph.reads(event.addr).iter().filter(|&&id| id != read);
-            others.copied().any(|id| is_update_since(graph, id, switch.passed))
-        };
-        let old = event.rf.is_init() || graph.event(event.rf).stamp < switch.passed;
-        if old && !changed {
+        let stamps = switch.since_passed();
+        let new = !event.rf.is_init() && stamps.contains(&graph.event(event.rf).stamp);
+        let updates = self.in_order && event.rmw != Rmw::None;
+        let changed = || is_changed(graph, event.addr, event.mode.is_seqcst(), stamps);
+        if !(new || updates && changed()) {
             return;
         }
         let older = |&&write: &&EventId| graph.event(write).stamp < switch.passed;
@@ -525,9 +555,7 @@ impl Strategy for Bounded {
             .last()
             .map_or(0, |switch| if switch.len as usize == graph.len() { switch.since } else { 0 });
         let read = graph.add(thread, op);
-        if op.rmw != Rmw::None {
-            self.mark(graph, read);
-        }
+        self.mark(graph, read);
         let len = graph.len();
         let newest = graph.writes(op.addr).len();
         let floor = if self.in_order {
@@ -579,8 +607,9 @@ impl Strategy for Bounded {
         let floor = if known { last } else { graph.floor(op.addr, graph.hb(write)) };
         if self.in_order {
             self.bound.left_out += u64::from(floor < last);
-            self.news |=
-                !self.news && self.switches.last().is_some_and(|s| is_changed(graph, op.addr, s.passed));
+            let seqcst = op.mode.is_seqcst();
+            let changed = |switch: &Switch| is_changed(graph, op.addr, seqcst, switch.since_passed());
+            self.news |= !self.news && self.switches.last().is_some_and(changed);
         }
         for place in floor..last {
             if !self.in_order && !graph.splits(op.addr, place) {
@@ -639,40 +668,48 @@ impl Strategy for Bounded {
     }
 }
 
-fn is_written(graph: &Graph, addr: Addr, since: u32) -> bool {
-    graph.writes(addr).iter().any(|&write| graph.event(write).stamp >= since)
+fn is_written(graph: &Graph, addr: Addr, stamps: Range<u32>) -> bool {
+    graph.writes(addr).iter().any(|&write| stamps.contains(&graph.event(write).stamp))
 }
 
-fn is_changed(graph: &Graph, addr: Addr, since: u32) -> bool {
-    is_written(graph, addr, since) || graph.reads(addr).iter().any(|&id| is_update_since(graph, id, since))
+fn is_changed(graph: &Graph, addr: Addr, seqcst: bool, stamps: Range<u32>) -> bool {
+    let changes = |event: &Event| event.rmw != Rmw::None || (seqcst && event.mode.is_seqcst());
+    let fences = |event: &Event| event.kind == Kind::Fence && event.mode.is_seqcst();
+    let mut reads = graph.reads(addr).iter().map(|&id| graph.event(id));
+    reads.any(|event| stamps.contains(&event.stamp) && changes(event))
+        || (seqcst && between(graph, &stamps).any(fences))
+        || is_written(graph, addr, stamps)
 }
 
-fn is_update_since(graph: &Graph, read: EventId, since: u32) -> bool {
-    let event = graph.event(read);
-    event.rmw != Rmw::None && event.stamp >= since
+fn is_fenced(graph: &Graph, stamps: Range<u32>) -> bool {
+    between(graph, &stamps).any(|event| event.mode.is_seqcst())
 }
 
-fn is_fenced(graph: &Graph, since: u32) -> bool {
-    let events = graph.order()[since as usize..].iter().map(|&id| graph.event(id));
-    events.into_iter().any(|event| event.kind == Kind::Fence && event.mode.is_seqcst())
+/// The events with these stamps.
+fn between<'a>(graph: &'a Graph, stamps: &Range<u32>) -> impl Iterator<Item = &'a Event> {
+    let end = graph.len().min(stamps.end as usize);
+    graph.order()[stamps.start as usize..end].iter().map(|&id| graph.event(id))
 }
 
-/// The oldest place that a read may see, if sequentially consistent fences take effect in order: writes
-/// before a fence are known to whom takes one later.
-fn fenced_floor(graph: &Graph, read: EventId, floor: usize) -> usize {
-    let fences = |thread: ThreadId, from: u32| {
-        let all = graph.seqcst_of(thread);
-        let later = &all[all.partition_point(|&index| index < from)..];
-        let events = later.iter().map(move |&index| graph.event(EventId { thread, index }));
-        events.filter(|event| event.kind == Kind::Fence)
+/// The oldest place that a load may see, if what is sequentially consistent takes effect in order: such
+/// writes, and writes before a fence, are known to such a load, or to one after a fence, that comes later.
+fn fenced_floor(graph: &Graph, load: EventId, floor: usize) -> usize {
+    let event = graph.event(load);
+    let fences = |thread: ThreadId| {
+        let events = move |index: &u32| graph.event(EventId { thread, index: *index });
+        graph.seqcst_of(thread).iter().map(events).filter(|event| event.kind == Kind::Fence)
     };
-    let own = graph.seqcst_of(read.thread).iter().rev().map(|&index| graph.event(EventId { index, ..read }));
-    let mut own = own.filter(|event| event.kind == Kind::Fence).map(|fence| fence.stamp);
-    let Some(own) = own.next() else { return floor };
-    let addr = graph.event(read).addr;
-    let known =
-        |write: &EventId| fences(write.thread, write.index).next().is_some_and(|first| first.stamp < own);
-    graph.writes(addr)[floor..].iter().rposition(known).map_or(floor, |place| floor + place + 1)
+    let own = event.mode.is_seqcst().then_some(event.stamp);
+    let Some(own) = own.or_else(|| fences(load.thread).next_back().map(|fence| fence.stamp)) else {
+        return floor;
+    };
+    let known = |&id: &EventId| {
+        let write = graph.event(id);
+        let is_after = |fence: &&Event| fence.stamp > write.stamp;
+        let fence = || fences(id.thread).find(is_after);
+        (write.mode.is_seqcst() && write.stamp < own) || fence().is_some_and(|fence| fence.stamp < own)
+    };
+    graph.writes(event.addr)[floor..].iter().rposition(known).map_or(floor, |place| floor + place + 1)
 }
 
 /// What the op writes where this value is the newest.
