@@ -202,15 +202,16 @@ impl Clocks {
         if let Some((source, true)) = source {
             add(&mut clock, &data[source + Part::Published as usize]);
         }
-        clock[known.0] = known.1;
+        // One count is put in afterwards: a clock that is changed in part goes through memory to be stored.
         data[new + Part::Hb as usize] = clock;
+        data[new + Part::Hb as usize][known.0] = known.1;
         if porf {
             let mut clock = data[old + Part::Porf as usize];
             if let Some((source, _)) = source {
                 add(&mut clock, &data[source + Part::Porf as usize]);
             }
-            clock[known.0] = known.1;
             data[new + Part::Porf as usize] = clock;
+            data[new + Part::Porf as usize][known.0] = known.1;
         }
     }
 

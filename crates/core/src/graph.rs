@@ -23,8 +23,9 @@ mod compact;
 mod restrict;
 
 use crate::clock::{Clock, Clocks, Part, join, knows};
+use crate::coverage;
 use crate::event::{Event, EventId};
-use crate::op::{Addr, Kind, Rmw, ThreadId, Value};
+use crate::op::{Addr, Kind, Rmw, Site, ThreadId, Value};
 
 /// Which accesses synchronise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +63,8 @@ pub struct Location {
     reads: Vec<EventId>,
     /// 1 when what is before the first write has been let go.
     bottom: usize,
+    /// Whether there may be a write that is no read-modify-write.
+    broken: bool,
 }
 
 /// Room that the buffers of a location get at once.
@@ -69,7 +72,8 @@ const FEW: usize = 4;
 
 impl Location {
     fn new() -> Location {
-        Location { init: 0, writes: Vec::with_capacity(FEW), reads: Vec::with_capacity(FEW), bottom: 0 }
+        let (writes, reads) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
+        Location { init: 0, writes, reads, bottom: 0, broken: false }
     }
 }
 
@@ -348,6 +352,29 @@ impl Graph {
     #[inline(always)]
     pub fn value(&self, addr: Addr, write: EventId) -> Value {
         if write.is_init() { self.locations[addr.index()].init } else { self.event(write).value }
+    }
+
+    /// The value that a read sees, and the place of the write that it sees.
+    #[inline(always)]
+    pub fn source(&self, read: &Event) -> (Value, Site) {
+        if read.rf.is_init() {
+            return (self.locations[read.addr.index()].init, coverage::INITIAL);
+        }
+        let write = self.event(read.rf);
+        (write.value, write.site)
+    }
+
+    /// Whether all writes of a location are read-modify-writes, so that each but the newest has its reader
+    /// that writes. Only known of graphs whose owner says [where that ends](Graph::break_chain).
+    #[inline(always)]
+    pub fn is_chain(&self, addr: Addr) -> bool {
+        !self.locations[addr.index()].broken
+    }
+
+    /// A write of the location is no read-modify-write.
+    #[inline(always)]
+    pub fn break_chain(&mut self, addr: Addr) {
+        self.locations[addr.index()].broken = true;
     }
 
     /// The value that a read returns.

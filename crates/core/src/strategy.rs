@@ -176,6 +176,25 @@ pub struct Scene<'a> {
     pub model: &'a mut dyn MemoryModel,
 }
 
+/// What a read has seen, and what has become of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The value.
+    pub value: Value,
+    /// Whether the read has written another one in its place.
+    pub changed: bool,
+}
+
+impl Seen {
+    /// What a read of the graph has seen.
+    #[inline(always)]
+    pub fn by(graph: &Graph, read: EventId) -> Seen {
+        let event = graph.event(read);
+        let value = graph.value(event.addr, event.rf);
+        Seen { value, changed: event.is_update() && event.value != value }
+    }
+}
+
 /// What a strategy that runs one order of steps after another has counted, under its present bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traces {
@@ -242,7 +261,7 @@ pub trait Strategy: Send {
     fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId>;
 
     /// Adds a read, and decides what it sees.
-    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId;
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen;
 
     /// Adds a write, and decides where it goes.
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId;

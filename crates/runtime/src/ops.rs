@@ -131,7 +131,7 @@ fn repeat_after(event: EventId, op: &Op) -> Value {
 /// As [`unwatched`], for ops that do not just repeat what was recorded.
 #[inline(never)]
 fn unwatched_slowly(request: &mut Request<'_>) -> Value {
-    take::<false>(request, 0)
+    take(request, 0)
 }
 
 /// As [`unwatched`], in an execution that is drawn at random.
@@ -140,15 +140,69 @@ fn unwatched_slowly(request: &mut Request<'_>) -> Value {
 ///
 /// As there.
 pub(crate) unsafe extern "C-unwind" fn sampled(request: *mut Request<'_>) -> Value {
-    // SAFETY: the caller's promise.
-    take::<true>(unsafe { &mut *request }, 0)
+    let (session, thread) = current::known_context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`; the caller's promise.
+    let (s, request) = unsafe { (&mut *session, &mut *request) };
+    if request.object.tag.stamp() == s.stamp() {
+        request.op.addr = Addr(request.object.tag.number());
+    } else {
+        locate_sampled(session, thread, request);
+    }
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    if request.op.kind == Kind::Read && s.spins.may_recur(request.op.site, s.execution.position(thread)) {
+        s.look(thread, &request.op);
+    }
+    let value = match s.execution.sample_access(thread, &request.op) {
+        Some(value) => value,
+        None => sampled_later(session, thread, request),
+    };
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    s.pulse.at(request.op.site);
+    s.check_published(thread, &request.op);
+    if s.pulse.is_stopped() {
+        s.execution.repeat();
+    }
+    if s.execution.is_stopped() {
+        leave_for_good(session, thread);
+    }
+    count_in(arena);
+    arena::enter(arena);
+    value
+}
+
+/// Gives an object its location, for [`sampled`].
+#[inline(never)]
+fn locate_sampled(session: *mut Session, thread: ThreadId, request: &mut Request<'_>) {
+    // SAFETY: as in `take`.
+    while !unsafe { (*session).locate(thread, request) } {
+        leave(session, thread);
+    }
+}
+
+/// Takes an op before which the thread must stop, for [`sampled`].
+#[inline(never)]
+fn sampled_later(session: *mut Session, thread: ThreadId, request: &mut Request<'_>) -> Value {
+    loop {
+        leave(session, thread);
+        // SAFETY: as in `take`.
+        let s = unsafe { &mut *session };
+        // The object may be gone by now.
+        if request.object.tag.stamp() != s.stamp() && !s.locate(thread, request) {
+            continue;
+        }
+        if let Some(value) = s.execution.sample_access(thread, &request.op) {
+            return value;
+        }
+    }
 }
 
 /// The common path. `stack` is where the live stack of user code ends, or 0 if nobody looks; there is
-/// a copy of the function for either. `SAMPLED`: the execution is known to be drawn at random, so nothing
-/// is repeated.
+/// a copy of the function for either.
 #[inline(always)]
-pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize) -> Value {
+pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     let mut looked = false;
@@ -166,7 +220,7 @@ pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize)
             s.note_address(request.op.addr, request.object.tag);
         }
         let op = &request.op;
-        let fresh = SAMPLED || s.execution.is_fresh(thread);
+        let fresh = s.execution.is_fresh(thread);
         if stack != 0 || (fresh && op.kind == Kind::Read && !looked) {
             looked = true;
             match s.watch(thread, op, fresh, stack) {
@@ -182,11 +236,7 @@ pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize)
                 Watch::Stop => leave_for_good(session, thread),
             }
         }
-        let taken = match SAMPLED {
-            true => s.execution.sample_access(thread, op),
-            false => s.execution.op(thread, op),
-        };
-        if let Some(value) = taken {
+        if let Some(value) = s.execution.op(thread, op) {
             if fresh {
                 s.pulse.at(op.site);
                 s.check_published(thread, op);
@@ -296,6 +346,12 @@ fn count(session: &Session, thread: ThreadId, arena: *mut Arena) {
     if session.execution.position(thread) == session.watch_from {
         current::take_path(crate::registers::watched, true);
     }
+    count_in(arena);
+}
+
+/// Counts an op where its thread takes memory from.
+#[inline(always)]
+fn count_in(arena: *mut Arena) {
     if !arena.is_null() {
         // SAFETY: the arena of the running thread, which nothing else refers to.
         unsafe { (*arena).position += 1 };

@@ -346,8 +346,14 @@ impl Session {
         }
         self.want_block();
         self.watch_from = NEVER;
-        self.watches = self.is_careful() || self.spins.any_suspects();
+        self.watches = self.is_careful() || (self.spins.any_suspects() && !self.execution.samples());
         self.take_path(false);
+    }
+
+    /// Chooses the path of the running thread once more, and that of each thread when it is resumed.
+    pub(crate) fn choose_paths(&mut self, thread: ThreadId) {
+        self.watches = true;
+        self.choose_path(thread);
     }
 
     /// Tells the memory of threads which allocation the recorder wants.
@@ -369,7 +375,9 @@ impl Session {
     #[inline(always)]
     fn choose_path(&mut self, thread: ThreadId) {
         let mut watched = self.is_careful();
-        if self.spins.any_suspects() && !watched {
+        if self.execution.samples() {
+            watched |= self.spins.watched.contains(thread);
+        } else if self.spins.any_suspects() && !watched {
             self.watch_from = self.spins.watch_from(self.execution.graph(), thread);
             watched = self.execution.position(thread) >= self.watch_from;
         }

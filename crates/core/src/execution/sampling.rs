@@ -68,12 +68,21 @@ impl Execution {
                 return false;
             }
             self.ready.insert_before(thread, op);
-            self.runnable.remove(thread);
             if !settled || self.closing || !self.ready.unknown.is_empty() {
+                self.runnable.remove(thread);
                 return false;
             }
             self.block_obstructed();
-            if self.decide() != Some(thread) {
+            let drawn = self.strategy.pick(&self.graph, &self.ready);
+            let Some(drawn) = drawn.filter(|&drawn| drawn == thread || self.ready.contains(drawn)) else {
+                self.runnable.remove(thread);
+                return drawn.and_then(|drawn| self.go_astray(drawn)).is_some();
+            };
+            self.ready.remove(drawn);
+            if drawn != thread {
+                self.runnable.remove(thread);
+                self.runnable.insert(drawn);
+                self.granted = Some(drawn);
                 return false;
             }
         }

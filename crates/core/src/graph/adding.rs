@@ -101,13 +101,17 @@ impl Graph {
         update: u8,
     ) -> EventId {
         let slot = self.clocks.push();
-        self.inherit_clocks(thread, self.thread_len(thread) as u32, slot);
+        let part = &self.threads[thread.index()];
+        let index = part.base + part.events.len() as u32;
+        let id = EventId { thread, index };
+        match part.events.last() {
+            Some(previous) => self.follow(previous.clock, self.lesson(previous), id, slot),
+            None => self.inherit_clocks(thread, index, slot),
+        }
         let &Op { rmw, mode, failure, addr, site, .. } = op;
         let flags = update | if op.pointer { Event::POINTER } else { 0 };
         let flags = self.with_effects(flags, (kind, rmw), (mode, failure));
         let part = &mut self.threads[thread.index()];
-        let index = part.base + part.events.len() as u32;
-        let id = EventId { thread, index };
         if mode == Mode::SeqCst || failure == Mode::SeqCst {
             self.seqcst += 1;
             part.seqcst.push(index);
@@ -195,7 +199,6 @@ impl Graph {
     /// thread, or the spawn.
     #[inline(never)]
     pub(super) fn inherit_clocks(&mut self, thread: ThreadId, index: u32, slot: u32) {
-        let known = (thread.index(), index + 1);
         let previous = match index.checked_sub(1) {
             Some(index) => Some(self.event(EventId { thread, index })),
             None => self.threads[thread.index()].spawn.map(|spawn| self.event(spawn)),
@@ -203,14 +206,27 @@ impl Graph {
         let Some(previous) = previous else {
             for part in [Part::Hb, Part::Porf] {
                 self.clocks.clear(slot, part);
-                self.clocks.set(slot, part, known.0, known.1);
+                self.clocks.set(slot, part, thread.index(), index + 1);
             }
             return;
         };
-        let acquires = previous.has(Event::ACQUIRES);
-        let learns = previous.is_read() && !previous.rf.is_init() && (acquires || self.keeps_porf);
-        let source = if learns { Some((self.event(previous.rf).clock, acquires)) } else { None };
-        self.clocks.follow(previous.clock, source, slot, self.keeps_porf, known);
+        self.follow(previous.clock, self.lesson(previous), EventId { thread, index }, slot);
+    }
+
+    /// What comes after an event learns from the write that it saw: the clocks of the write, and whether
+    /// it happens before.
+    #[inline(always)]
+    fn lesson(&self, event: &Event) -> Option<(u32, bool)> {
+        let acquires = event.has(Event::ACQUIRES);
+        let learns = event.is_read() && !event.rf.is_init() && (acquires || self.keeps_porf);
+        if learns { Some((self.event(event.rf).clock, acquires)) } else { None }
+    }
+
+    /// Makes the clocks of an event out of those of the event before it and what that one has learnt.
+    #[inline(always)]
+    fn follow(&mut self, from: u32, lesson: Option<(u32, bool)>, id: EventId, slot: u32) {
+        let known = (id.thread.index(), id.index + 1);
+        self.clocks.follow(from, lesson, slot, self.keeps_porf, known);
     }
 
     /// Computes what a write publishes.

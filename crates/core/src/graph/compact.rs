@@ -83,6 +83,7 @@ impl Graph {
             location.writes.clear();
             location.reads.clear();
             location.bottom = 0;
+            location.broken = false;
         }
         self.used = 0;
         self.order.clear();
@@ -238,6 +239,7 @@ impl Graph {
             let old = location.writes.len().saturating_sub(1);
             location.writes.drain(..old);
             location.bottom = location.writes.len();
+            location.broken = false;
             location.reads.clear();
         }
         self.order.clear();
