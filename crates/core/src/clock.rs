@@ -45,6 +45,14 @@ fn add(clock: &mut [u32; LANES], other: &[u32; LANES]) {
     }
 }
 
+/// Adds the counts of `more` to `clock`.
+#[inline(always)]
+fn count(clock: &mut [u32; LANES], more: &[u32; LANES]) {
+    for lane in 0..LANES {
+        clock[lane] = clock[lane].wrapping_add(more[lane]);
+    }
+}
+
 /// Adds what `other` knows to `clock`.
 #[inline(always)]
 pub fn join(clock: &mut Clock, other: &Clock) {
@@ -54,6 +62,17 @@ pub fn join(clock: &mut Clock, other: &Clock) {
         add(&mut clocks[i], &others[i]);
     }
 }
+
+/// For each of the first threads, a clock that knows of one of its events, and of nothing else.
+static FIRST: [[u32; LANES]; LANES] = {
+    let mut first = [[0; LANES]; LANES];
+    let mut thread = 0;
+    while thread < LANES {
+        first[thread][thread] = 1;
+        thread += 1;
+    }
+    first
+};
 
 /// Which of a slot's clocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,13 +148,6 @@ impl Clocks {
         self.data[start..start + self.steps].as_flattened_mut()
     }
 
-    /// Sets one count of a clock.
-    #[inline(always)]
-    pub fn set(&mut self, slot: u32, part: Part, thread: usize, count: u32) {
-        let start = self.start(slot, part);
-        self.data[start + thread / LANES][thread % LANES] = count;
-    }
-
     /// A new slot, with stale contents.
     #[inline(always)]
     pub fn push(&mut self) -> u32 {
@@ -175,18 +187,11 @@ impl Clocks {
     }
 
     /// Makes `hb` of a slot, and `porf` if that is kept: what those of `from` know, what the event learns
-    /// from `source` (in `hb` only if it acquires), and so many events of a thread.
+    /// from `source` (in `hb` only if it acquires), and one more event of a thread.
     #[inline(always)]
-    pub fn follow(
-        &mut self,
-        from: u32,
-        source: Option<(u32, bool)>,
-        to: u32,
-        porf: bool,
-        known: (usize, u32),
-    ) {
+    pub fn follow(&mut self, from: u32, source: Option<(u32, bool)>, to: u32, porf: bool, thread: usize) {
         if self.steps > 1 {
-            return self.follow_wide(from, source, to, porf, known);
+            return self.follow_wide(from, source, to, porf, thread);
         }
         let data = &mut self.data[..];
         let start = |slot: u32| {
@@ -197,21 +202,22 @@ impl Clocks {
         };
         let (old, new) = (start(from), start(to));
         let source = source.map(|(source, acquires)| (start(source), acquires));
-        assert!(known.0 < LANES, "a clock has room for its thread");
+        // To set one count by itself would hold up whoever reads the clock next: processors are slow to read
+        // together what was written in parts.
+        let one = &FIRST[thread];
         let mut clock = data[old + Part::Hb as usize];
         if let Some((source, true)) = source {
             add(&mut clock, &data[source + Part::Published as usize]);
         }
-        // One count is put in afterwards: a clock that is changed in part goes through memory to be stored.
+        count(&mut clock, one);
         data[new + Part::Hb as usize] = clock;
-        data[new + Part::Hb as usize][known.0] = known.1;
         if porf {
             let mut clock = data[old + Part::Porf as usize];
             if let Some((source, _)) = source {
                 add(&mut clock, &data[source + Part::Porf as usize]);
             }
+            count(&mut clock, one);
             data[new + Part::Porf as usize] = clock;
-            data[new + Part::Porf as usize][known.0] = known.1;
         }
     }
 
@@ -222,19 +228,28 @@ impl Clocks {
         source: Option<(u32, bool)>,
         slot: u32,
         porf: bool,
-        known: (usize, u32),
+        thread: usize,
     ) {
         self.copy((from, Part::Hb), (slot, Part::Hb));
         if let Some((source, true)) = source {
             self.join((source, Part::Published), (slot, Part::Hb));
         }
-        self.set(slot, Part::Hb, known.0, known.1);
+        self.get_mut(slot, Part::Hb)[thread] += 1;
         if porf {
             self.copy((from, Part::Porf), (slot, Part::Porf));
             if let Some((source, _)) = source {
                 self.join((source, Part::Porf), (slot, Part::Porf));
             }
-            self.set(slot, Part::Porf, known.0, known.1);
+            self.get_mut(slot, Part::Porf)[thread] += 1;
+        }
+    }
+
+    /// Makes a clock that knows of one event of a thread only.
+    pub fn start_at(&mut self, slot: u32, part: Part, thread: usize) {
+        self.clear(slot, part);
+        match FIRST.get(thread) {
+            Some(first) => self.get_mut(slot, part)[..LANES].copy_from_slice(first),
+            None => self.get_mut(slot, part)[thread] = 1,
         }
     }
 

@@ -62,7 +62,7 @@ pub struct Location {
     writes: Vec<EventId>,
     reads: Vec<EventId>,
     /// 1 when what is before the first write has been let go.
-    bottom: usize,
+    bottom: u32,
     /// Whether there may be a write that is no read-modify-write.
     broken: bool,
 }
@@ -424,7 +424,7 @@ impl Graph {
         let location = &self.locations[addr.index()];
         let newest = location.writes.len();
         let known = location.writes.iter().rposition(|&write| knows(hb, write) && counts(write));
-        let mut floor = known.map_or(location.bottom, |place| place + 1);
+        let mut floor = known.map_or(location.bottom as usize, |place| place + 1);
         if floor == newest {
             return floor;
         }

@@ -332,7 +332,10 @@ impl Session {
         self.ordered = false;
         self.first_spawn = NEVER;
         self.panics.clear();
-        self.data.fill(std::ptr::null());
+        // What is kept for other threads is known when they are spawned.
+        if let Some(main) = self.data.first_mut() {
+            *main = std::ptr::null();
+        }
         self.locals.clear();
         self.clocks.clear();
         self.detached.clear();

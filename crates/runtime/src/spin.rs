@@ -215,7 +215,7 @@ impl Spins {
         self.runs += 1;
         self.ghost = None;
         self.visits.iter_mut().for_each(Visits::clear);
-        self.watch_from.fill(UNKNOWN);
+        self.watch_from.clear();
         self.watched.clear();
         self.runs == YOUNG && self.drop_dull()
     }

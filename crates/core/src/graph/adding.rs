@@ -205,8 +205,7 @@ impl Graph {
         };
         let Some(previous) = previous else {
             for part in [Part::Hb, Part::Porf] {
-                self.clocks.clear(slot, part);
-                self.clocks.set(slot, part, thread.index(), index + 1);
+                self.clocks.start_at(slot, part, thread.index());
             }
             return;
         };
@@ -225,8 +224,8 @@ impl Graph {
     /// Makes the clocks of an event out of those of the event before it and what that one has learnt.
     #[inline(always)]
     fn follow(&mut self, from: u32, lesson: Option<(u32, bool)>, id: EventId, slot: u32) {
-        let known = (id.thread.index(), id.index + 1);
-        self.clocks.follow(from, lesson, slot, self.keeps_porf, known);
+        self.clocks.follow(from, lesson, slot, self.keeps_porf, id.thread.index());
+        debug_assert_eq!(self.clocks.get(slot, Part::Hb)[id.thread.index()], id.index + 1);
     }
 
     /// Computes what a write publishes.

@@ -156,7 +156,7 @@ impl Graph {
     /// The first place of the coherence order that is still there.
     #[inline(always)]
     pub fn bottom(&self, addr: Addr) -> usize {
-        self.locations[addr.index()].bottom
+        self.locations[addr.index()].bottom as usize
     }
 
     /// The steps of the execution, in the order of insertion, and the threads in the order in which
@@ -171,7 +171,7 @@ impl Graph {
 
     fn new_steps(&self) -> Vec<Step> {
         let mut taken: Vec<Vec<EventId>> = Vec::with_capacity(self.used);
-        taken.extend(self.locations[..self.used].iter().map(|l| l.writes[..l.bottom].to_vec()));
+        taken.extend(self.locations[..self.used].iter().map(|l| l.writes[..l.bottom as usize].to_vec()));
         schedule::steps(self, &self.order[self.past.logged..], &mut taken)
     }
 
@@ -238,7 +238,7 @@ impl Graph {
         for location in &mut self.locations[..self.used] {
             let old = location.writes.len().saturating_sub(1);
             location.writes.drain(..old);
-            location.bottom = location.writes.len();
+            location.bottom = location.writes.len() as u32;
             location.broken = false;
             location.reads.clear();
         }
