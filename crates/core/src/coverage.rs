@@ -130,7 +130,7 @@ mod tests {
             for _ in 0..3 {
                 let read = graph.add(ThreadId::MAIN, &Op::load(addr, Mode::Relaxed, Site(2)));
                 graph.read_from(read, if stale { EventId::INIT } else { write }, false);
-                coverage.add(graph.source(graph.event(read)).1, Site(2));
+                coverage.add(graph.source_of(read).site, Site(2));
             }
             let (new, seen) = coverage.end();
             (new, seen, coverage.pairs(), coverage.last_new())

@@ -102,6 +102,7 @@ pub struct Execution {
     stable_addresses: bool,
     looks_ahead: bool,
     samples: bool,
+    compares_ops: bool,
     /// Whether threads may go on when nothing else can run.
     timers: bool,
 }
@@ -117,6 +118,7 @@ impl Execution {
             graph,
             looks_ahead: strategy.looks_ahead(),
             samples: strategy.samples(),
+            compares_ops: strategy.compares_ops(),
             model,
             strategy,
             runs: Vec::new(),

@@ -67,6 +67,17 @@ pub struct Location {
     broken: bool,
 }
 
+/// A write, as those see it who read it.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The write.
+    pub write: EventId,
+    /// Its value.
+    pub value: Value,
+    /// Its place in the source.
+    pub site: Site,
+}
+
 /// Room that the buffers of a location get at once.
 const FEW: usize = 4;
 
@@ -354,14 +365,26 @@ impl Graph {
         if write.is_init() { self.locations[addr.index()].init } else { self.event(write).value }
     }
 
-    /// The value that a read sees, and the place of the write that it sees.
+    /// The newest write of a location.
     #[inline(always)]
-    pub fn source(&self, read: &Event) -> (Value, Site) {
-        if read.rf.is_init() {
-            return (self.locations[read.addr.index()].init, coverage::INITIAL);
+    pub fn newest_source(&self, addr: Addr) -> Source {
+        self.source(addr, self.newest(addr))
+    }
+
+    /// What a read sees.
+    #[inline(always)]
+    pub fn source_of(&self, read: EventId) -> Source {
+        let event = self.event(read);
+        self.source(event.addr, event.rf)
+    }
+
+    #[inline(always)]
+    fn source(&self, addr: Addr, write: EventId) -> Source {
+        if write.is_init() {
+            return Source { write, value: self.locations[addr.index()].init, site: coverage::INITIAL };
         }
-        let write = self.event(read.rf);
-        (write.value, write.site)
+        let event = self.event(write);
+        Source { write, value: event.value, site: event.site }
     }
 
     /// Whether all writes of a location are read-modify-writes, so that each but the newest has its reader

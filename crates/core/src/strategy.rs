@@ -54,10 +54,10 @@ impl Ready {
         }
     }
 
-    /// As [`Ready::insert`], for a thread that has just reached this access or choice.
+    /// As [`Ready::insert`], for a thread that has just reached this access or choice, which is to be
+    /// [noted](Ready::set_op).
     #[inline(always)]
     pub(crate) fn insert_before(&mut self, thread: ThreadId, op: &Op) {
-        self.ops[thread.index()] = Some(*op);
         if op.kind == Kind::Read {
             self.reads.insert(thread);
             if op.rmw.may_wait() {
@@ -241,6 +241,12 @@ pub trait Strategy: Send {
     /// of other threads, and are taken at once.
     fn samples(&self) -> bool {
         false
+    }
+
+    /// Whether its picks depend on the ops before which threads stand. If not, the op of a thread that has just
+    /// come may be missing when it samples.
+    fn compares_ops(&self) -> bool {
+        true
     }
 
     /// What its executions have covered, if it keeps account of that.

@@ -540,15 +540,12 @@ impl Session {
         let Some(home) = self.admit(object, op.site) else { return false };
         let address = object.tag as *const Tag as usize;
         let access = memory::access_of(thread, self.execution.position(thread), op);
-        if arena::is_ours(address) && !self.may_use(object, access) {
-            return false;
-        }
+        let Some(known) = self.know(object, access) else { return false };
         if let (Home::Static, Some(number)) = (home, self.statics.number(address)) {
             op.addr = Addr(number);
             return true;
         }
         let Some(addr) = self.execution.bind(thread, init, op.kind == Kind::Read) else { return false };
-        let known = Known::new(object);
         if addr.index() >= self.known.len() {
             self.known.resize(addr.index() + 1, Known::NONE);
         }
@@ -566,14 +563,12 @@ impl Session {
         }
         let home = self.admit(object, access.point.site)?;
         let address = object.tag as *const Tag as usize;
-        if arena::is_ours(address) && !self.may_use(object, access) {
-            return None;
-        }
+        let known = self.know(object, access)?;
         if let Some(number) = self.statics.number(address) {
             return tag::cell(number);
         }
         let cell = self.cells.add();
-        self.known_cells.push(Known::new(object));
+        self.known_cells.push(known);
         self.cell_addresses.push(address);
         self.number(object, home, tag::of_cell(cell));
         Some(cell)

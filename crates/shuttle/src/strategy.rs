@@ -144,8 +144,9 @@ impl Strategy for Asking {
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
         bound(scene.graph);
-        let read = scene.graph.add_newest_read(thread, op);
-        Seen::by(scene.graph, read)
+        let source = scene.graph.newest_source(op.addr);
+        let (_, written) = scene.graph.add_newest_read(thread, op, &source);
+        Seen { value: source.value, changed: written.is_some_and(|written| written != source.value) }
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {

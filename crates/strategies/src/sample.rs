@@ -55,6 +55,9 @@ pub(crate) trait Policy: Send {
     /// interleavings: those that the policy leaves out come about in this way.
     const RUNS_AHEAD: bool = false;
 
+    /// Whether the policy looks at the ops before which threads stand.
+    const COMPARES_OPS: bool = true;
+
     /// The name by which users choose it.
     fn name(&self) -> &'static str;
 
@@ -168,16 +171,23 @@ impl<P: Policy> Sampler<P> {
         self.sources.push(graph.newest(addr));
     }
 
-    /// Lets a read see one of the writes that it may see, if not the newest.
-    fn draw_source(&mut self, graph: &mut Graph, model: &mut dyn MemoryModel, read: EventId, op: &Op) {
-        let addr = op.addr;
+    /// Adds a read, and lets it see one of the writes that it may see.
+    #[inline(never)]
+    fn add_any(
+        &mut self,
+        graph: &mut Graph,
+        model: &mut dyn MemoryModel,
+        thread: ThreadId,
+        op: &Op,
+    ) -> EventId {
+        let (read, addr) = (graph.add(thread, op), op.addr);
         if !P::CHOOSES && op.rmw == Rmw::None {
             let (lowest, newest) = (floor(graph, addr, read), graph.writes(addr).len());
             let place = if lowest == newest { newest } else { lowest + self.draw.index(newest + 1 - lowest) };
             graph.read_from(read, graph.write_at(addr, place), false);
             // The newest is always consistent. If this one is not, all are drawn from again.
             if place == newest || self.is_consistent(graph, model, read) {
-                return;
+                return read;
             }
         }
         self.collect_sources(graph, read);
@@ -191,7 +201,7 @@ impl<P: Policy> Sampler<P> {
             let source = self.sources[chosen];
             graph.read_from(read, source, false);
             if chosen == last || last == 0 || self.is_consistent(graph, model, read) {
-                return;
+                return read;
             }
             self.sources.remove(chosen);
         }
@@ -260,6 +270,10 @@ impl<P: Policy> Strategy for Sampler<P> {
         true
     }
 
+    fn compares_ops(&self) -> bool {
+        P::COMPARES_OPS
+    }
+
     fn coverage(&self) -> Option<&Coverage> {
         Some(&self.coverage)
     }
@@ -282,22 +296,24 @@ impl<P: Policy> Strategy for Sampler<P> {
             || (!P::CHOOSES && (graph.writes(op.addr).is_empty() || self.draw.coin()))
             || (!P::RUNS_AHEAD && model.interleaves())
             || (!P::CHOOSES && is_newest_only(graph, op));
-        let read = if newest {
-            graph.add_newest_read(thread, op)
+        let (read, source, mut changed);
+        if newest {
+            source = graph.newest_source(op.addr);
+            let (added, written) = graph.add_newest_read(thread, op, &source);
+            read = added;
+            changed = written.is_some_and(|written| written != source.value);
         } else {
-            let read = graph.add(thread, op);
-            self.draw_source(graph, model, read, op);
-            read
-        };
+            read = self.add_any(graph, model, thread, op);
+            source = graph.source_of(read);
+            changed = Seen::by(graph, read).changed;
+        }
         if self.spurious && op.rmw == Rmw::WeakCas {
             self.draw_failure(graph, model, read);
+            changed = Seen::by(graph, read).changed;
         }
-        let event = graph.event(read);
-        let (value, site) = graph.source(event);
-        let changed = event.is_update() && event.value != value;
-        self.coverage.add(site, op.site);
+        self.coverage.add(source.site, op.site);
         self.policy.added(graph, read);
-        Seen { value, changed }
+        Seen { value: source.value, changed }
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {

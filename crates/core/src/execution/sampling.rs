@@ -64,30 +64,41 @@ impl Execution {
         // One that was drawn before could move then, and nothing has happened since.
         if self.granted != Some(thread) {
             let settled = self.is_settled(thread);
-            if settled && op.rmw.may_wait() && self.is_obstructed(thread, op) {
+            let may_wait = op.rmw.may_wait();
+            if settled && may_wait && self.is_obstructed(thread, op) {
                 return false;
+            }
+            // To note an op takes time, and most threads that are drawn go on at once.
+            if self.compares_ops || may_wait {
+                self.ready.set_op(thread, Some(op));
             }
             self.ready.insert_before(thread, op);
             if !settled || self.closing || !self.ready.unknown.is_empty() {
-                self.runnable.remove(thread);
-                return false;
+                return self.stand(thread, op);
             }
             self.block_obstructed();
             let drawn = self.strategy.pick(&self.graph, &self.ready);
             let Some(drawn) = drawn.filter(|&drawn| drawn == thread || self.ready.contains(drawn)) else {
-                self.runnable.remove(thread);
-                return drawn.and_then(|drawn| self.go_astray(drawn)).is_some();
+                drawn.and_then(|drawn| self.go_astray(drawn));
+                return self.stand(thread, op);
             };
             self.ready.remove(drawn);
             if drawn != thread {
-                self.runnable.remove(thread);
                 self.runnable.insert(drawn);
                 self.granted = Some(drawn);
-                return false;
+                return self.stand(thread, op);
             }
         }
         self.granted = None;
         op.kind != Kind::Write || op.rmw != Rmw::Lock || self.check_unlock(thread, op).is_some()
+    }
+
+    /// Lets the thread stand before its op: it does not move now.
+    #[inline(always)]
+    fn stand(&mut self, thread: ThreadId, op: &Op) -> bool {
+        self.runnable.remove(thread);
+        self.ready.set_op(thread, Some(op));
+        false
     }
 
     /// Whether the op must wait; then the thread does.

@@ -1,6 +1,6 @@
 //! Adding events: where they go, and what they know.
 
-use super::{Graph, Synchronisation, Thread};
+use super::{Graph, Source, Synchronisation, Thread};
 use crate::clock::{Part, join};
 use crate::event::{Event, EventId};
 use crate::mutant::{self, Mutant};
@@ -151,13 +151,14 @@ impl Graph {
         }
     }
 
-    /// Adds a read that sees the newest write of its location: as [`Graph::add`] and [`Graph::read_from`].
+    /// Adds a read that sees the newest write of its location, which is `source`: as [`Graph::add`] and
+    /// [`Graph::read_from`]. Returns what it writes, if it does.
     #[inline(always)]
-    pub fn add_newest_read(&mut self, thread: ThreadId, op: &Op) -> EventId {
-        let newest = self.newest(op.addr);
-        let written = if op.rmw == Rmw::None { None } else { op.apply(self.value(op.addr, newest)) };
+    pub fn add_newest_read(&mut self, thread: ThreadId, op: &Op, source: &Source) -> (EventId, Option<Value>) {
+        let newest = source.write;
+        let written = if op.rmw == Rmw::None { None } else { op.apply(source.value) };
         let Some(value) = written else {
-            return self.add_read(thread, op, op.operand, newest, 0);
+            return (self.add_read(thread, op, op.operand, newest, 0), None);
         };
         let read = self.add_read(thread, op, value, newest, Event::UPDATE);
         self.locations[op.addr.index()].writes.push(read);
@@ -166,7 +167,7 @@ impl Graph {
             let (source, slot) = (self.event(newest).clock, self.event(read).clock);
             self.clocks.join((source, Part::Porf), (slot, Part::Porf));
         }
-        read
+        (read, written)
     }
 
     /// Adds the flags that follow from mode, kind and model.
