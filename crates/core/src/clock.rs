@@ -91,7 +91,8 @@ const PARTS: usize = 3;
 /// The pool.
 #[derive(Debug)]
 pub struct Clocks {
-    data: Vec<[u32; LANES]>,
+    /// A slot each, or parts of one if clocks are wider than one step.
+    data: Vec<[[u32; LANES]; PARTS]>,
     /// Steps of width of one clock.
     steps: usize,
     top: usize,
@@ -138,14 +139,14 @@ impl Clocks {
     #[inline(always)]
     pub fn get(&self, slot: u32, part: Part) -> &Clock {
         let start = self.start(slot, part);
-        self.data[start..start + self.steps].as_flattened()
+        self.data.as_flattened()[start..start + self.steps].as_flattened()
     }
 
     /// A clock of a slot, to change.
     #[inline(always)]
     pub fn get_mut(&mut self, slot: u32, part: Part) -> &mut Clock {
         let start = self.start(slot, part);
-        self.data[start..start + self.steps].as_flattened_mut()
+        self.data.as_flattened_mut()[start..start + self.steps].as_flattened_mut()
     }
 
     /// A new slot, with stale contents.
@@ -153,7 +154,7 @@ impl Clocks {
     pub fn push(&mut self) -> u32 {
         let slot = self.top;
         self.top += 1;
-        if self.top * PARTS * self.steps > self.data.len() {
+        if self.top * self.steps > self.data.len() {
             self.grow();
         }
         slot as u32
@@ -163,15 +164,15 @@ impl Clocks {
     #[inline(never)]
     fn grow(&mut self) {
         let slots = (self.top * 2).max(256);
-        self.data.resize(slots * PARTS * self.steps, [0; LANES]);
+        self.data.resize(slots * self.steps, [[0; LANES]; PARTS]);
     }
 
     /// Makes this pool a copy of another.
     pub fn copy_from(&mut self, other: &Clocks) {
         (self.steps, self.top) = (other.steps, other.top);
-        let used = self.top * PARTS * self.steps;
+        let used = self.top * self.steps;
         if self.data.len() < used {
-            self.data.resize(other.data.len(), [0; LANES]);
+            self.data.resize(other.data.len(), [[0; LANES]; PARTS]);
         }
         self.data[..used].copy_from_slice(&other.data[..used]);
     }
@@ -180,9 +181,10 @@ impl Clocks {
     #[inline(always)]
     pub fn copy(&mut self, from: (u32, Part), to: (u32, Part)) {
         let (source, target) = (self.start(from.0, from.1), self.start(to.0, to.1));
-        self.data[target] = self.data[source];
+        let data = self.data.as_flattened_mut();
+        data[target] = data[source];
         for step in 1..self.steps {
-            self.data[target + step] = self.data[source + step];
+            data[target + step] = data[source + step];
         }
     }
 
@@ -193,31 +195,23 @@ impl Clocks {
         if self.steps > 1 {
             return self.follow_wide(from, source, to, porf, thread);
         }
-        let data = &mut self.data[..];
-        let start = |slot: u32| {
-            // Said once for a slot, so that it is not asked at each access.
-            let start = slot as usize * PARTS;
-            assert!(start + PARTS <= data.len(), "clocks are made of clocks");
-            start
-        };
-        let (old, new) = (start(from), start(to));
-        let source = source.map(|(source, acquires)| (start(source), acquires));
         // To set one count by itself would hold up whoever reads the clock next: processors are slow to read
         // together what was written in parts.
         let one = &FIRST[thread];
-        let mut clock = data[old + Part::Hb as usize];
+        let data = &mut self.data[..];
+        let mut clock = data[from as usize][Part::Hb as usize];
         if let Some((source, true)) = source {
-            add(&mut clock, &data[source + Part::Published as usize]);
+            add(&mut clock, &data[source as usize][Part::Published as usize]);
         }
         count(&mut clock, one);
-        data[new + Part::Hb as usize] = clock;
+        data[to as usize][Part::Hb as usize] = clock;
         if porf {
-            let mut clock = data[old + Part::Porf as usize];
+            let mut clock = data[from as usize][Part::Porf as usize];
             if let Some((source, _)) = source {
-                add(&mut clock, &data[source + Part::Porf as usize]);
+                add(&mut clock, &data[source as usize][Part::Porf as usize]);
             }
             count(&mut clock, one);
-            data[new + Part::Porf as usize] = clock;
+            data[to as usize][Part::Porf as usize] = clock;
         }
     }
 
@@ -257,16 +251,17 @@ impl Clocks {
     #[inline(always)]
     pub fn clear(&mut self, slot: u32, part: Part) {
         let start = self.start(slot, part);
-        self.data[start..start + self.steps].fill([0; LANES]);
+        self.data.as_flattened_mut()[start..start + self.steps].fill([0; LANES]);
     }
 
     /// Adds the clock `from` to the clock `to`.
     #[inline(always)]
     pub fn join(&mut self, from: (u32, Part), to: (u32, Part)) {
         let (source, target) = (self.start(from.0, from.1), self.start(to.0, to.1));
+        let data = self.data.as_flattened_mut();
         for step in 0..self.steps {
-            let other = self.data[source + step];
-            add(&mut self.data[target + step], &other);
+            let other = data[source + step];
+            add(&mut data[target + step], &other);
         }
     }
 
@@ -276,8 +271,9 @@ impl Clocks {
             return;
         }
         let steps = threads.next_power_of_two() / LANES;
-        let mut data = vec![[0; LANES]; self.data.len() / self.steps * steps];
-        for (old, new) in self.data.chunks_exact(self.steps).zip(data.chunks_exact_mut(steps)) {
+        let mut data = vec![[[0; LANES]; PARTS]; self.data.len() / self.steps * steps];
+        let clocks = self.data.as_flattened().chunks_exact(self.steps);
+        for (old, new) in clocks.zip(data.as_flattened_mut().chunks_exact_mut(steps)) {
             new[..self.steps].copy_from_slice(old);
         }
         self.data = data;

@@ -124,12 +124,14 @@ impl<P: Policy> Sampler<P> {
         }
     }
 
+    /// Begins a run, and picks its first thread.
     #[cold]
     #[inline(never)]
-    fn begin(&mut self) {
+    fn begin(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
         self.begun = true;
         self.draw = Draw::new(self.seed, self.run);
         self.policy.begin(&self.coverage, &mut self.draw);
+        Some(self.policy.pick(graph, ready, &mut self.draw))
     }
 
     /// Makes room in an execution that is long, or whose consistency has become costly to tell.
@@ -283,10 +285,7 @@ impl<P: Policy> Strategy for Sampler<P> {
     }
 
     fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
-        if !self.begun {
-            self.begin();
-        }
-        Some(self.policy.pick(graph, ready, &mut self.draw))
+        if self.begun { Some(self.policy.pick(graph, ready, &mut self.draw)) } else { self.begin(graph, ready) }
     }
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {

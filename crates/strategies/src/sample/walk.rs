@@ -43,6 +43,12 @@ pub(super) fn any(ready: &Ready, draw: &mut Draw) -> ThreadId {
         }
         return ThreadId(word.trailing_zeros());
     }
+    any_of_many(ready, draw)
+}
+
+#[cold]
+#[inline(never)]
+fn any_of_many(ready: &Ready, draw: &mut Draw) -> ThreadId {
     let number = draw.index(ready.others.len() + ready.reads.len());
     ready.threads().nth(number).expect("a thread is asked for when one is ready")
 }
