@@ -180,10 +180,13 @@ impl Clocks {
     /// Copies a clock from one slot to another.
     #[inline(always)]
     pub fn copy(&mut self, from: (u32, Part), to: (u32, Part)) {
+        if self.steps == 1 {
+            self.data[to.0 as usize][to.1 as usize] = self.data[from.0 as usize][from.1 as usize];
+            return;
+        }
         let (source, target) = (self.start(from.0, from.1), self.start(to.0, to.1));
         let data = self.data.as_flattened_mut();
-        data[target] = data[source];
-        for step in 1..self.steps {
+        for step in 0..self.steps {
             data[target + step] = data[source + step];
         }
     }
@@ -250,6 +253,10 @@ impl Clocks {
     /// Sets a clock to nothing known.
     #[inline(always)]
     pub fn clear(&mut self, slot: u32, part: Part) {
+        if self.steps == 1 {
+            self.data[slot as usize][part as usize] = [0; LANES];
+            return;
+        }
         let start = self.start(slot, part);
         self.data.as_flattened_mut()[start..start + self.steps].fill([0; LANES]);
     }
@@ -257,6 +264,11 @@ impl Clocks {
     /// Adds the clock `from` to the clock `to`.
     #[inline(always)]
     pub fn join(&mut self, from: (u32, Part), to: (u32, Part)) {
+        if self.steps == 1 {
+            let other = self.data[from.0 as usize][from.1 as usize];
+            add(&mut self.data[to.0 as usize][to.1 as usize], &other);
+            return;
+        }
         let (source, target) = (self.start(from.0, from.1), self.start(to.0, to.1));
         let data = self.data.as_flattened_mut();
         for step in 0..self.steps {

@@ -436,6 +436,12 @@ impl Graph {
         self.floor_among(addr, hb, |_| true)
     }
 
+    /// As [`Graph::floor`], for an access that has just been added and has neither a source nor a place yet.
+    #[inline(always)]
+    pub fn floor_of_new(&self, addr: Addr, id: EventId) -> usize {
+        self.floor_among(addr, self.hb(id), |other| other != id)
+    }
+
     /// As [`Graph::floor`]; reads in `except`, and the writes in it, do not count.
     #[inline(never)]
     pub fn floor_without(&self, addr: Addr, hb: &Clock, except: [EventId; 2]) -> usize {

@@ -54,17 +54,17 @@ impl Ready {
         }
     }
 
-    /// As [`Ready::insert`], for a thread that has just reached this access or choice, which is to be
+    /// As [`Ready::insert`], for a thread that has just reached an access or a choice, which is to be
     /// [noted](Ready::set_op).
     #[inline(always)]
-    pub(crate) fn insert_before(&mut self, thread: ThreadId, op: &Op) {
-        if op.kind == Kind::Read {
+    pub(crate) fn insert_before(&mut self, thread: ThreadId, reads: bool, may_wait: bool) {
+        if reads {
             self.reads.insert(thread);
-            if op.rmw.may_wait() {
-                self.doubtful.insert(thread);
-            }
         } else {
             self.others.insert(thread);
+        }
+        if may_wait {
+            self.doubtful.insert(thread);
         }
     }
 

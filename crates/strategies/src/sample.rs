@@ -232,10 +232,10 @@ fn is_newest_only(graph: &Graph, op: &Op) -> bool {
 /// a later one, which loses outcomes but adds none.
 fn floor(graph: &Graph, addr: Addr, id: EventId) -> usize {
     let (writes, reads) = (graph.writes(addr), graph.reads(addr));
-    let hb = graph.hb(id);
     if writes.len() <= MOST_STALE && reads.len() <= MOST_READS {
-        return graph.floor(addr, hb);
+        return graph.floor_of_new(addr, id);
     }
+    let hb = graph.hb(id);
     let knows = |event: EventId| unpick_core::clock::knows(hb, event);
     let lowest = writes.len().saturating_sub(MOST_STALE);
     let known = writes[lowest..].iter().rposition(|&write| knows(write));

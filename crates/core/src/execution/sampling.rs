@@ -22,6 +22,12 @@ impl Execution {
         }
     }
 
+    /// As [`Execution::sample_access`], for a thread that stood before its op.
+    #[inline(never)]
+    pub fn sample_access_again(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        self.sample_access(thread, op)
+    }
+
     /// As [`Execution::sample`], for the start of another thread.
     #[inline(never)]
     pub fn sample_spawn(&mut self, thread: ThreadId, site: Site) -> Option<Value> {
@@ -73,7 +79,7 @@ impl Execution {
             if self.compares_ops || may_wait {
                 self.ready.set_op(thread, Some(op));
             }
-            self.ready.insert_before(thread, op);
+            self.ready.insert_before(thread, op.kind == Kind::Read, may_wait);
             if !calm {
                 if !settled || self.closing || !self.ready.unknown.is_empty() {
                     return self.stand(thread, op);

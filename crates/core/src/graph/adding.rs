@@ -236,10 +236,10 @@ impl Graph {
         let (slot, rf) = (event.clock, event.rf);
         let (releases, atomic, update) =
             (event.has(Event::RELEASES), event.mode.is_atomic(), event.is_update());
-        let fence = self.threads[id.thread.index()].release_fences.last().copied();
+        let fence = || self.threads[id.thread.index()].release_fences.last().filter(|_| atomic);
         if releases {
             self.clocks.copy((slot, Part::Hb), (slot, Part::Published));
-        } else if let (true, Some(fence)) = (atomic, fence) {
+        } else if let Some(&fence) = fence() {
             let source = self.event(EventId { index: fence, ..id }).clock;
             self.clocks.copy((source, Part::Hb), (slot, Part::Published));
         } else {
