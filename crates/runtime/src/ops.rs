@@ -154,22 +154,20 @@ pub(crate) unsafe extern "C-unwind" fn sampled(request: *mut Request<'_>) -> Val
     if request.op.kind == Kind::Read && s.spins.may_recur(request.op.site, s.execution.position(thread)) {
         s.look(thread, &request.op);
     }
-    let value = match s.execution.sample_access(thread, &request.op) {
-        Some(value) => value,
-        None => loop {
-            // A thread that is left here, and not from another function, has one way back less that the
-            // processor does not foresee.
-            leave(session, thread);
-            // SAFETY: as in `take`.
-            if request.object.tag.stamp() != unsafe { (*session).stamp() } {
-                // The object may be gone by now.
-                locate_sampled(session, thread, request);
-            }
-            // SAFETY: as in `take`.
-            if let Some(value) = unsafe { (*session).execution.sample_access_again(thread, &request.op) } {
-                break value;
-            }
-        },
+    let value = loop {
+        // SAFETY: as in `take`.
+        let s = unsafe { &mut *session };
+        if let Some(value) = s.execution.sample_access(thread, &request.op) {
+            break value;
+        }
+        // A thread that is left here, and not from another function, has one way back less that the
+        // processor does not foresee.
+        leave(session, thread);
+        // SAFETY: as in `take`.
+        if request.object.tag.stamp() != unsafe { (*session).stamp() } {
+            // The object may be gone by now.
+            locate_sampled(session, thread, request);
+        }
     };
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };

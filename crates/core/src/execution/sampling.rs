@@ -22,12 +22,6 @@ impl Execution {
         }
     }
 
-    /// As [`Execution::sample_access`], for a thread that stood before its op.
-    #[inline(never)]
-    pub fn sample_access_again(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        self.sample_access(thread, op)
-    }
-
     /// As [`Execution::sample`], for the start of another thread.
     #[inline(never)]
     pub fn sample_spawn(&mut self, thread: ThreadId, site: Site) -> Option<Value> {

@@ -1,5 +1,7 @@
 //! `random`: at each step any thread that can move, each alike.
 
+use std::hint::select_unpredictable;
+
 use unpick_core::coverage::Coverage;
 use unpick_core::graph::Graph;
 use unpick_core::op::ThreadId;
@@ -37,8 +39,11 @@ pub(super) fn any(ready: &Ready, draw: &mut Draw) -> ThreadId {
         if rest != 0 && rest & (rest - 1) == 0 {
             word = if draw.coin() { rest } else { word };
         } else if rest != 0 {
-            for _ in 0..draw.index(word.count_ones() as usize) {
-                word &= word - 1;
+            let count = word.count_ones() as usize;
+            let number = draw.index(count);
+            // Nobody can foresee the number, so no branch depends on it.
+            for before in 0..count - 1 {
+                word = select_unpredictable(before < number, word & (word - 1), word);
             }
         }
         return ThreadId(word.trailing_zeros());
