@@ -23,7 +23,7 @@ impl Policy for Walk {
 
     fn begin(&mut self, _: &Coverage, _: &mut Draw) {}
 
-    #[inline]
+    #[inline(always)]
     fn pick(&mut self, _: &Graph, ready: &Ready, draw: &mut Draw) -> ThreadId {
         any(ready, draw)
     }
