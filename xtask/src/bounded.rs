@@ -74,7 +74,8 @@ impl FuzzBounded {
         while table.programs < self.programs {
             let program = self.draw(number);
             let runs_on = self.runs_on();
-            match runs_on.map_or_else(|| visits(&program, model), |in_order| runs(&program, model, in_order)) {
+            match runs_on.map_or_else(|| visits(&program, model), |in_order| runs(&program, model, in_order))
+            {
                 Some(Ok(visits)) => table.add(&visits),
                 Some(Err(problem)) => {
                     return Err(format!("program {number} of seed {}, {problem}", self.seed));

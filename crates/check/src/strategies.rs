@@ -179,8 +179,13 @@ pub const STRATEGIES: [Known; 20] = [
 /// Under a bound on preemptions, the search that never goes beyond it.
 fn optimal_or_bounded(config: &Config, _: Option<u32>) -> Box<dyn Strategy> {
     let model = unpick_models::by_name(&config.model);
-    let fits = config.timeouts != Timeouts::Last && model.is_some_and(|model| model.linear() == Linear::ReadsFrom);
-    if config.preemption_bound.is_some() && fits { Box::new(bounded(config, None)) } else { optimal(config, None) }
+    let fits =
+        config.timeouts != Timeouts::Last && model.is_some_and(|model| model.linear() == Linear::ReadsFrom);
+    if config.preemption_bound.is_some() && fits {
+        Box::new(bounded(config, None))
+    } else {
+        optimal(config, None)
+    }
 }
 
 fn bounded(config: &Config, bound: Option<u32>) -> Bounded {

@@ -219,14 +219,7 @@ impl Clocks {
     }
 
     #[inline(never)]
-    fn follow_wide(
-        &mut self,
-        from: u32,
-        source: Option<(u32, bool)>,
-        slot: u32,
-        porf: bool,
-        thread: usize,
-    ) {
+    fn follow_wide(&mut self, from: u32, source: Option<(u32, bool)>, slot: u32, porf: bool, thread: usize) {
         self.copy((from, Part::Hb), (slot, Part::Hb));
         if let Some((source, true)) = source {
             self.join((source, Part::Published), (slot, Part::Hb));

@@ -3,12 +3,13 @@
 //! All of it runs on the fiber of the caller. Engine code allocates from the system heap, the arena put aside.
 
 mod choices;
+mod sampling;
 mod threads;
 mod watching;
 
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
-use unpick_core::execution::{Execution, Repeat};
+use unpick_core::execution::Repeat;
 use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
@@ -21,6 +22,7 @@ use unpick_core::error::Error;
 
 pub(crate) use choices::time_is_over;
 pub use choices::{choose, guess};
+pub(crate) use sampling::sampled;
 pub(crate) use threads::finish;
 pub use threads::{
     count_events_anew, data, detach, events, join, name_of, named, set_data, spawn, thread, view,
@@ -134,65 +136,6 @@ fn unwatched_slowly(request: &mut Request<'_>) -> Value {
     take(request, 0)
 }
 
-/// As [`unwatched`], in an execution that is drawn at random.
-///
-/// # Safety
-///
-/// As there.
-pub(crate) unsafe extern "C-unwind" fn sampled(request: *mut Request<'_>) -> Value {
-    let (session, thread) = current::known_context();
-    let arena = arena::enter(std::ptr::null_mut());
-    // SAFETY: as in `take`; the caller's promise.
-    let (s, request) = unsafe { (&mut *session, &mut *request) };
-    if request.object.tag.stamp() == s.stamp() {
-        request.op.addr = Addr(request.object.tag.number());
-    } else {
-        locate_sampled(session, thread, request);
-    }
-    // SAFETY: as in `take`.
-    let s = unsafe { &mut *session };
-    if request.op.kind == Kind::Read && s.spins.may_recur(request.op.site, s.execution.position(thread)) {
-        s.look(thread, &request.op);
-    }
-    let value = loop {
-        // SAFETY: as in `take`.
-        let s = unsafe { &mut *session };
-        if let Some(value) = s.execution.sample_access(thread, &request.op) {
-            break value;
-        }
-        // A thread that is left here, and not from another function, has one way back less that the
-        // processor does not foresee.
-        leave(session, thread);
-        // SAFETY: as in `take`.
-        if request.object.tag.stamp() != unsafe { (*session).stamp() } {
-            // The object may be gone by now.
-            locate_sampled(session, thread, request);
-        }
-    };
-    // SAFETY: as in `take`.
-    let s = unsafe { &mut *session };
-    s.pulse.at(request.op.site);
-    s.check_published(thread, &request.op);
-    if s.pulse.is_stopped() {
-        s.execution.repeat();
-    }
-    if s.execution.is_stopped() {
-        leave_for_good(session, thread);
-    }
-    count_in(arena);
-    arena::enter(arena);
-    value
-}
-
-/// Gives an object its location, for [`sampled`].
-#[inline(never)]
-fn locate_sampled(session: *mut Session, thread: ThreadId, request: &mut Request<'_>) {
-    // SAFETY: as in `take`.
-    while !unsafe { (*session).locate(thread, request) } {
-        leave(session, thread);
-    }
-}
-
 /// The common path. `stack` is where the live stack of user code ends, or 0 if nobody looks; there is
 /// a copy of the function for either.
 #[inline(always)]
@@ -259,7 +202,7 @@ fn other(op: &Op) -> Value {
         return other_slowly(op);
     }
     if s.execution.samples() {
-        return other_sampled(op);
+        return sampling::other(op);
     }
     match s.execution.repeat_op(thread, op) {
         Repeat::Done(value) => {
@@ -297,27 +240,6 @@ fn other_slowly(op: &Op) -> Value {
         // SAFETY: as in `take`.
         let s = unsafe { &mut *session };
         if let Some(value) = s.execution.op(thread, op) {
-            break value;
-        }
-        leave(session, thread);
-    };
-    advance(session, thread, arena);
-    value
-}
-
-/// As [`other`], in an execution that is drawn at random.
-fn other_sampled(op: &Op) -> Value {
-    sampled_by(|execution, thread| execution.sample(thread, op))
-}
-
-/// Takes an op by `sample`, however often the thread must stop before.
-#[inline(always)]
-fn sampled_by(sample: impl Fn(&mut Execution, ThreadId) -> Option<Value>) -> Value {
-    let (session, thread) = context();
-    let arena = arena::enter(std::ptr::null_mut());
-    let value = loop {
-        // SAFETY: as in `take`.
-        if let Some(value) = sample(unsafe { &mut (*session).execution }, thread) {
             break value;
         }
         leave(session, thread);

@@ -17,6 +17,10 @@
 //! Nor does a round that leaves everything as it was change anything. That is so for waits with a
 //! time limit: the thread gives up, takes its lock, looks, gives the lock back, and waits again. Only
 //! rounds from giving up to giving up are looked at in this way.
+//!
+//! Where executions are drawn at random, a loop that is not recognised just goes on, and most loops end
+//! soon. There a thread is watched only while it goes round: when it has been at a suspect place for a few
+//! times in a row, until it writes.
 
 use std::ops::Range;
 

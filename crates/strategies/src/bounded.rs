@@ -31,7 +31,7 @@ use unpick_core::clock::knows;
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId, Value};
-use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Strategy};
+use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Seen, Strategy};
 
 /// No number.
 const NONE: u32 = u32::MAX;
@@ -481,11 +481,12 @@ impl Strategy for Bounded {
         Some(self.grant(graph, ready, switch.thread))
     }
 
-    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
         let Scene { graph, model } = scene;
-        let since = self.switches.last().map_or(0, |switch| {
-            if switch.len as usize == graph.len() { switch.since } else { 0 }
-        });
+        let since = self
+            .switches
+            .last()
+            .map_or(0, |switch| if switch.len as usize == graph.len() { switch.since } else { 0 });
         let read = graph.add(thread, op);
         if op.rmw != Rmw::None {
             self.mark(graph, read);
@@ -529,7 +530,7 @@ impl Strategy for Bounded {
                 self.known = true;
             }
         }
-        read
+        Seen::by(graph, read)
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
@@ -541,7 +542,8 @@ impl Strategy for Bounded {
         let floor = graph.floor(op.addr, graph.hb(write));
         if self.in_order {
             self.bound.left_out += u64::from(floor < last);
-            self.news |= !self.news && self.switches.last().is_some_and(|s| is_changed(graph, op.addr, s.passed));
+            self.news |=
+                !self.news && self.switches.last().is_some_and(|s| is_changed(graph, op.addr, s.passed));
         }
         for place in floor..last {
             if !self.in_order && !graph.splits(op.addr, place) {
@@ -648,7 +650,9 @@ fn writes(op: &Op, value: Value) -> Option<Value> {
 fn waiters(ready: &Ready, graph: &Graph, addr: Addr) -> u32 {
     let waits = |t: &u32| {
         let thread = ThreadId(*t);
-        let op = ready.op(thread).filter(|_| graph.exists(thread) && !ready.contains(thread) && !graph.is_finished(thread));
+        let op = ready
+            .op(thread)
+            .filter(|_| graph.exists(thread) && !ready.contains(thread) && !graph.is_finished(thread));
         op.is_some_and(|op| op.addr == addr && op.kind == Kind::Read && op.rmw.may_wait())
     };
     (0..graph.thread_count() as u32).filter(waits).count() as u32

@@ -31,7 +31,9 @@ use unpick_core::graph::Graph;
 use unpick_core::memory::Linear;
 use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Rmw, ThreadId};
-use unpick_core::strategy::{Estimate, LockWaiter, Path, PathNode, PreemptionBound, Ready, Scene, Seen, Strategy};
+use unpick_core::strategy::{
+    Estimate, LockWaiter, Path, PathNode, PreemptionBound, Ready, Scene, Seen, Strategy,
+};
 
 use crate::estimate::{self, Tree};
 use crate::preemptions::Preemptions;

@@ -285,7 +285,11 @@ impl<P: Policy> Strategy for Sampler<P> {
     }
 
     fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
-        if self.begun { Some(self.policy.pick(graph, ready, &mut self.draw)) } else { self.begin(graph, ready) }
+        if self.begun {
+            Some(self.policy.pick(graph, ready, &mut self.draw))
+        } else {
+            self.begin(graph, ready)
+        }
     }
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {

@@ -86,7 +86,8 @@ pub fn runs(program: &Program, model: Model, in_order: bool) -> Option<Result<Vi
     for (index, bound) in BOUNDS.into_iter().enumerate() {
         let wanted: BTreeSet<&Key> =
             truth.iter().filter(|(_, fewest)| **fewest <= bound).map(|(key, _)| key).collect();
-        let settings = Settings { bound: Some(bound), runs_on: Some(in_order), ..Settings::exact(model.name()) };
+        let settings =
+            Settings { bound: Some(bound), runs_on: Some(in_order), ..Settings::exact(model.name()) };
         let found = explore(program, settings);
         let keys: BTreeSet<&Key> = found.keys.iter().collect();
         visits.within[index] = keys.len() as u64;
@@ -97,7 +98,10 @@ pub fn runs(program: &Program, model: Model, in_order: bool) -> Option<Result<Vi
             let extra: Vec<String> = keys.difference(&wanted).take(5).map(|key| key.to_string()).collect();
             return Some(Err(format!(
                 "{model}, at most {bound} preemptions: {program}\nfound {}, left out {}, wanted {} of {}\nmissing {missing:#?}\nextra {extra:#?}",
-                keys.len(), found.left_out, wanted.len(), truth.len()
+                keys.len(),
+                found.left_out,
+                wanted.len(),
+                truth.len()
             )));
         }
     }

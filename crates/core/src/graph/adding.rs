@@ -154,7 +154,12 @@ impl Graph {
     /// Adds a read that sees the newest write of its location, which is `source`: as [`Graph::add`] and
     /// [`Graph::read_from`]. Returns what it writes, if it does.
     #[inline(always)]
-    pub fn add_newest_read(&mut self, thread: ThreadId, op: &Op, source: &Source) -> (EventId, Option<Value>) {
+    pub fn add_newest_read(
+        &mut self,
+        thread: ThreadId,
+        op: &Op,
+        source: &Source,
+    ) -> (EventId, Option<Value>) {
         let newest = source.write;
         let written = if op.rmw == Rmw::None { None } else { op.apply(source.value) };
         let Some(value) = written else {
