@@ -219,18 +219,30 @@ impl Clocks {
     }
 
     #[inline(never)]
-    fn follow_wide(&mut self, from: u32, source: Option<(u32, bool)>, slot: u32, porf: bool, thread: usize) {
-        self.copy((from, Part::Hb), (slot, Part::Hb));
-        if let Some((source, true)) = source {
-            self.join((source, Part::Published), (slot, Part::Hb));
-        }
-        self.get_mut(slot, Part::Hb)[thread] += 1;
+    fn follow_wide(&mut self, from: u32, source: Option<(u32, bool)>, to: u32, porf: bool, thread: usize) {
+        let published = source.filter(|&(_, acquires)| acquires).map(|(source, _)| (source, Part::Published));
+        self.follow_part(Part::Hb, from, published, to, thread);
         if porf {
-            self.copy((from, Part::Porf), (slot, Part::Porf));
-            if let Some((source, _)) = source {
-                self.join((source, Part::Porf), (slot, Part::Porf));
+            let before = source.map(|(source, _)| (source, Part::Porf));
+            self.follow_part(Part::Porf, from, before, to, thread);
+        }
+    }
+
+    /// Makes one clock of a slot, as [`Clocks::follow`] does.
+    #[inline(always)]
+    fn follow_part(&mut self, part: Part, from: u32, lesson: Option<(u32, Part)>, to: u32, thread: usize) {
+        let (old, new) = (self.start(from, part), self.start(to, part));
+        let learnt = lesson.map(|(source, part)| self.start(source, part));
+        let data = self.data.as_flattened_mut();
+        for step in 0..self.steps {
+            let mut clock = data[old + step];
+            if let Some(learnt) = learnt {
+                add(&mut clock, &data[learnt + step]);
             }
-            self.get_mut(slot, Part::Porf)[thread] += 1;
+            if step == thread / LANES {
+                count(&mut clock, &FIRST[thread % LANES]);
+            }
+            data[new + step] = clock;
         }
     }
 

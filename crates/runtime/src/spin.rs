@@ -352,7 +352,7 @@ impl Spins {
     /// execution.
     #[inline(always)]
     pub(crate) fn may_recur(&self, site: Site, position: u32) -> bool {
-        self.marks & mark(site) != 0 || self.looks_at(position)
+        position >= FEW_ROUNDS as u32 && (self.marks & mark(site) != 0 || self.looks_at(position))
     }
 
     /// Whether the thread of a sampled execution goes round in a loop that may only wait.
