@@ -4,8 +4,8 @@
 
 #![forbid(unsafe_code)]
 
-pub mod bounded;
 pub mod estimate;
+pub mod in_order;
 pub mod optimal;
 pub mod preemptions;
 pub mod replay;

@@ -1,31 +1,35 @@
-//! Executions with few preemptions: threads run on as long as they can.
+//! Executions in which all but loads takes effect in order, by the number of preemptions.
 //!
-//! What counts as a preemption is said in [`preemptions`](crate::preemptions): the count of a graph is the
-//! fewest over all orders of its events that contain program order and reads-from. An event can be moved
-//! forward past events of other threads, once all that must be before it is there. So among the
-//! orders with the fewest there is one in which a thread is left only
+//! An execution is an order of steps: who moves next is decided before each. A write goes last in the coherence
+//! order of its location, and a read-modify-write sees the newest. A load may see an older write, as far as
+//! the memory model allows, but what is sequentially consistent takes effect in order: a write that is, or that
+//! comes before a fence, is known to a load that is, or that comes after a fence, if that is later. So the
+//! count of a graph is the fewest preemptions (see [`preemptions`](crate::preemptions)) over all orders of its
+//! events that contain `po`, `rf`, `mo`, `fr` from read-modify-writes, and the order of what is sequentially
+//! consistent. Graphs that have no such order are left out.
+//!
+//! An event can be moved forward past events of other threads, once all that must be before it is there. So
+//! among the orders with the fewest preemptions there is one in which a thread is left only
 //!
 //! - where it cannot go on: it has ended, or waits for a lock, a signal or a thread;
-//! - before a read that sees a write which comes after the switch;
+//! - before an event that something after the switch must come before;
 //! - before it frees a lock that somebody comes to wait for after the switch.
 //!
 //! Just these orders are run, depth first: from a state in which a thread is left, each of the others
-//! goes on in turn, and each read sees each write that is there and that the memory model allows. Nothing
-//! beyond the bound is ever visited, and no state is saved: the graph is cut back to the last decision
-//! that can be taken otherwise.
+//! goes on in turn, and each load sees each write that it may. Nothing beyond the bound is ever visited, and no
+//! state is saved: the graph is cut back to the last decision that can be taken otherwise.
 //!
 //! Three rules leave out what is in vain, or known from another order:
 //!
-//! - **Marks.** A thread is left before a read only if another thread was seen to write there, after
-//!   the read and not because of it, when the thread was not left.
-//! - **Sleep.** A thread that was left before a read goes on only when there is a new write to see, and
-//!   sees such a one.
+//! - **Marks.** A thread is left before an event only if an event of another thread was seen that conflicts with
+//!   it, after it and not because of it, when the thread was not left.
+//! - **Sleep.** A thread that was left goes on only when something in conflict with its event has
+//!   taken place; a load that was left sees a new write.
 //! - **Passing.** Where several threads can go on, those that went first have been passed by when another one
-//!   goes first. Such a thread has to see something newer than that before it is left again: if
-//!   it does not, it might as well have run then.
+//!   goes first. Such a thread has to come to something that must be after what took place since, before
+//!   it is left again: if it does not, it might as well have run then.
 //!
-//! The same graph may be met more than once all the same. The rules are for memory models whose orders contain
-//! program order and reads-from only.
+//! The same graph may be met more than once all the same.
 
 use std::ops::Range;
 
@@ -53,7 +57,7 @@ struct Sleep {
 enum Until {
     /// There is a new write to see.
     Written,
-    /// Another write or read-modify-write took place, or what is in order with it if it is sequentially
+    /// A write or read-modify-write took place, or what is in order with it if it is sequentially
     /// consistent.
     Changed { seqcst: bool },
     /// Something sequentially consistent took place.
@@ -111,10 +115,8 @@ struct Item {
 
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// Let the last event, a read, see another write.
+    /// Let the last event, a read, see another write, or fail without a reason.
     Source { read: EventId, write: EventId, spurious: bool },
-    /// Put the last event, a write, at another place.
-    Place { write: EventId, place: u32 },
     /// Decide the last event, a choice, otherwise.
     Choice { choice: EventId, value: Value },
     /// Leave the running thread, if the state is marked; `earlier` is the item before of the same location.
@@ -132,11 +134,9 @@ enum Plan {
 
 /// The strategy.
 #[derive(Debug)]
-pub struct Bounded {
+pub struct InOrder {
     spurious: bool,
     bound: PreemptionBound,
-    /// Whether writes and fences take effect in the order in which they are executed.
-    in_order: bool,
     /// Whether the bound is raised as long as something is left out.
     deepens: bool,
     items: Vec<Item>,
@@ -154,14 +154,13 @@ pub struct Bounded {
     candidates: Vec<ThreadId>,
 }
 
-impl Bounded {
+impl InOrder {
     /// A search from the start, for executions with at most so many preemptions; without a number, none, then
     /// one, and so on until nothing is left out. `spurious` lets weak exchanges fail without a reason.
-    pub fn new(preemptions: Option<u32>, spurious: bool) -> Bounded {
-        Bounded {
+    pub fn new(preemptions: Option<u32>, spurious: bool) -> InOrder {
+        InOrder {
             spurious,
             bound: PreemptionBound { preemptions: preemptions.unwrap_or(0), left_out: 0 },
-            in_order: false,
             deepens: preemptions.is_none(),
             items: Vec::new(),
             leaves: Vec::new(),
@@ -172,12 +171,6 @@ impl Bounded {
             known: false,
             candidates: Vec::new(),
         }
-    }
-
-    /// The same search, for executions in which writes and fences take effect in order.
-    pub fn in_order(mut self) -> Bounded {
-        self.in_order = true;
-        self
     }
 
     fn push(&mut self, len: usize, what: What) {
@@ -199,11 +192,9 @@ impl Bounded {
             return;
         }
         let until = match op.kind {
-            Kind::Read if op.rmw == Rmw::None || !self.in_order => Until::Written,
-            Kind::Read => Until::Changed { seqcst: op.mode.is_seqcst() },
-            Kind::Write if self.in_order => Until::Changed { seqcst: op.mode.is_seqcst() },
-            Kind::Fence if self.in_order && op.mode.is_seqcst() => Until::Fenced,
-            Kind::Write => Until::Waited(0),
+            Kind::Read if op.rmw == Rmw::None => Until::Written,
+            Kind::Read | Kind::Write => Until::Changed { seqcst: op.mode.is_seqcst() },
+            Kind::Fence if op.mode.is_seqcst() => Until::Fenced,
             _ => return,
         };
         let sleep = Sleep { since: graph.len() as u32, addr: op.addr, until };
@@ -214,9 +205,7 @@ impl Bounded {
                 self.push_leave(Sleep { until, ..sleep });
             }
         }
-        if until != Until::Waited(0) {
-            self.push_leave(sleep);
-        }
+        self.push_leave(sleep);
     }
 
     /// Marks the states in which a thread may be left because this thread takes a fence.
@@ -235,7 +224,7 @@ impl Bounded {
         let event = graph.event(id);
         let reads = event.kind == Kind::Read;
         let (changes, waits) = (!reads || event.rmw != Rmw::None, reads && event.rmw.may_wait());
-        let seqcst = self.in_order && event.mode.is_seqcst();
+        let seqcst = event.mode.is_seqcst();
         if !changes && !seqcst {
             return;
         }
@@ -367,7 +356,7 @@ impl Bounded {
     /// Takes note of the fence that a thread is to take.
     fn grant(&mut self, graph: &Graph, ready: &Ready, thread: ThreadId) -> ThreadId {
         let fences = |op: &Op| op.kind == Kind::Fence && op.mode.is_seqcst();
-        if self.in_order && ready.op(thread).is_some_and(fences) {
+        if ready.op(thread).is_some_and(fences) {
             self.mark_fence(graph, thread);
             let fenced = |switch: &Switch| is_fenced(graph, switch.since_passed());
             self.news |= !self.news && self.switches.last().is_some_and(fenced);
@@ -409,7 +398,7 @@ impl Bounded {
         }
         let stamps = switch.since_passed();
         let new = !event.rf.is_init() && stamps.contains(&graph.event(event.rf).stamp);
-        let updates = self.in_order && event.rmw != Rmw::None;
+        let updates = event.rmw != Rmw::None;
         let changed = || is_changed(graph, event.addr, event.mode.is_seqcst(), stamps);
         if !(new || updates && changed()) {
             return;
@@ -424,32 +413,25 @@ impl Bounded {
         }
     }
 
-    /// The oldest place that a new read may see if writes and fences take effect in order.
-    fn floor_in_order(&mut self, graph: &Graph, read: EventId) -> usize {
-        let event = graph.event(read);
-        let (addr, newest) = (event.addr, graph.writes(event.addr).len());
-        let updates = event.rmw != Rmw::None;
-        if updates && (event.rmw.may_wait() || self.bound.left_out > 0) {
-            return newest;
-        }
-        let floor = graph.floor(addr, graph.hb(read));
+    /// The oldest place that a new load may see.
+    fn floor(&mut self, graph: &Graph, load: EventId, newest: usize) -> usize {
+        let floor = graph.floor(graph.event(load).addr, graph.hb(load));
         if floor == newest {
             return newest;
         }
-        let least = if updates { newest } else { fenced_floor(graph, read, floor) };
+        let least = seqcst_floor(graph, load, floor);
         self.bound.left_out += u64::from(floor < least);
         least
     }
 
-    /// Whether a read could see this write, as far as read-modify-writes and waiting go.
-    fn is_open(graph: &Graph, read: EventId, write: EventId) -> bool {
-        let event = graph.event(read);
-        if event.rmw == Rmw::None {
-            return true;
+    /// Takes note that an access which changes a location takes effect in order, if it need not.
+    fn leave_out(&mut self, graph: &Graph, id: EventId) {
+        if self.bound.left_out == 0 {
+            let addr = graph.event(id).addr;
+            let newest = graph.newest(addr);
+            let places = graph.writes(addr).len() - usize::from(newest == id);
+            self.bound.left_out += u64::from(graph.floor_without(addr, graph.hb(id), [id, id]) < places);
         }
-        let value = graph.value(event.addr, write);
-        !event.rmw.waits_on(value)
-            && (event.apply(value).is_none() || graph.rival(event.addr, write, read).is_none())
     }
 
     /// Carries out a decision; `false` when it leads nowhere.
@@ -469,12 +451,6 @@ impl Bounded {
                 }
                 self.see(graph, read);
             }
-            What::Place { write, place } => {
-                let addr = graph.event(write).addr;
-                graph.remove_write(addr, write);
-                graph.insert_write(addr, place as usize, write);
-                return scene.model.consistent(graph, &[write]);
-            }
             What::Choice { choice, value } => graph.event_mut(choice).value = value,
             What::Leave { marked: false, .. } => return false,
             What::Leave { sleep, .. } => {
@@ -491,9 +467,9 @@ impl Bounded {
     }
 }
 
-impl Strategy for Bounded {
+impl Strategy for InOrder {
     fn name(&self) -> &'static str {
-        if self.in_order { "in-order" } else { "bounded" }
+        "in-order"
     }
 
     fn looks_ahead(&self) -> bool {
@@ -549,51 +525,31 @@ impl Strategy for Bounded {
     }
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
-        let Scene { graph, model } = scene;
-        let since = self
-            .switches
-            .last()
-            .map_or(0, |switch| if switch.len as usize == graph.len() { switch.since } else { 0 });
+        let graph = scene.graph;
+        let first = |switch: &&Switch| switch.len as usize == graph.len();
+        let since = self.switches.last().filter(first).map_or(0, |switch| switch.since);
         let read = graph.add(thread, op);
         self.mark(graph, read);
-        let len = graph.len();
-        let newest = graph.writes(op.addr).len();
-        let floor = if self.in_order {
-            self.floor_in_order(graph, read)
+        let (len, newest) = (graph.len(), graph.newest(op.addr));
+        if op.rmw == Rmw::None {
+            let last = graph.writes(op.addr).len();
+            for position in self.floor(graph, read, last)..last {
+                let write = graph.write_at(op.addr, position);
+                if since == 0 || (!write.is_init() && graph.event(write).stamp >= since) {
+                    self.push(len, What::Source { read, write, spurious: false });
+                }
+            }
         } else {
-            graph.floor(op.addr, graph.hb(read))
-        };
-        let weak = self.spurious && op.rmw == Rmw::WeakCas;
-        let mut seen = None;
-        for position in (floor..=newest).rev() {
-            let write = graph.write_at(op.addr, position);
-            let old = since > 0 && (write.is_init() || graph.event(write).stamp < since);
-            if old || !Bounded::is_open(graph, read, write) {
-                continue;
+            let weak = self.spurious && op.rmw == Rmw::WeakCas;
+            if weak && op.apply(graph.value(op.addr, newest)).is_some() {
+                self.push(len, What::Source { read, write: newest, spurious: true });
             }
-            if weak && op.apply(graph.value(op.addr, write)).is_some() {
-                self.push(len, What::Source { read, write, spurious: true });
-            }
-            if seen.is_some() {
-                self.push(len, What::Source { read, write, spurious: false });
-                continue;
-            }
-            graph.read_from(read, write, false);
-            if position == newest || model.consistent(graph, &[read]) {
-                seen = Some(write);
+            if !op.rmw.may_wait() {
+                self.leave_out(graph, read);
             }
         }
-        // The sources that were tried last may have left their marks.
-        match seen {
-            Some(write) => {
-                graph.read_from(read, write, false);
-                self.see(graph, read);
-            }
-            None => {
-                graph.read_from(read, graph.newest(op.addr), false);
-                self.known = true;
-            }
-        }
+        graph.read_from(read, newest, false);
+        self.see(graph, read);
         Seen::by(graph, read)
     }
 
@@ -601,25 +557,15 @@ impl Strategy for Bounded {
         let graph = scene.graph;
         let taken = graph.value(op.addr, graph.newest(op.addr)) == TAKEN;
         let write = graph.add(thread, op);
-        let len = graph.len();
+        self.leave_out(graph, write);
+        let changed =
+            |switch: &Switch| is_changed(graph, op.addr, op.mode.is_seqcst(), switch.since_passed());
+        // Those who wait for a lock that is freed could not have done so after it.
+        self.news |=
+            (taken && op.operand != TAKEN) || (!self.news && self.switches.last().is_some_and(changed));
         let last = graph.writes(op.addr).len();
-        let known = self.in_order && self.bound.left_out > 0;
-        let floor = if known { last } else { graph.floor(op.addr, graph.hb(write)) };
-        if self.in_order {
-            self.bound.left_out += u64::from(floor < last);
-            let seqcst = op.mode.is_seqcst();
-            let changed = |switch: &Switch| is_changed(graph, op.addr, seqcst, switch.since_passed());
-            self.news |= !self.news && self.switches.last().is_some_and(changed);
-        }
-        for place in floor..last {
-            if !self.in_order && !graph.splits(op.addr, place) {
-                self.push(len, What::Place { write, place: place as u32 });
-            }
-        }
         graph.insert_write(op.addr, last, write);
         self.mark(graph, write);
-        // Those who wait for a lock that is freed could not have done so after it.
-        self.news |= taken && op.operand != TAKEN;
         write
     }
 
@@ -693,7 +639,7 @@ fn between<'a>(graph: &'a Graph, stamps: &Range<u32>) -> impl Iterator<Item = &'
 
 /// The oldest place that a load may see, if what is sequentially consistent takes effect in order: such
 /// writes, and writes before a fence, are known to such a load, or to one after a fence, that comes later.
-fn fenced_floor(graph: &Graph, load: EventId, floor: usize) -> usize {
+fn seqcst_floor(graph: &Graph, load: EventId, floor: usize) -> usize {
     let event = graph.event(load);
     let fences = |thread: ThreadId| {
         let events = move |index: &u32| graph.event(EventId { thread, index: *index });
