@@ -36,8 +36,11 @@ use std::ops::Range;
 use unpick_core::clock::knows;
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
+use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId, Value};
-use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Seen, Strategy};
+use unpick_core::strategy::{Estimate, LockWaiter, Path, PreemptionBound, Ready, Scene, Seen, Strategy};
+
+use crate::branches::Branches;
 
 /// No number.
 const NONE: u32 = u32::MAX;
@@ -140,6 +143,7 @@ pub struct InOrder {
     /// Whether the bound is raised as long as something is left out.
     deepens: bool,
     items: Vec<Item>,
+    branches: Branches,
     /// The last item of each location, and of fences, that lets a thread be left before an access there.
     leaves: Vec<u32>,
     /// The switches of the execution.
@@ -163,6 +167,7 @@ impl InOrder {
             bound: PreemptionBound { preemptions: preemptions.unwrap_or(0), left_out: 0 },
             deepens: preemptions.is_none(),
             items: Vec::new(),
+            branches: Branches::default(),
             leaves: Vec::new(),
             switches: Vec::new(),
             pauses: Vec::new(),
@@ -176,6 +181,11 @@ impl InOrder {
     fn push(&mut self, len: usize, what: What) {
         let (len, switches) = (len as u32, self.switches.len() as u32);
         self.items.push(Item { len, switches, news: self.news, what });
+    }
+
+    /// Makes a node of the items from `start` on, and goes on to what is done first.
+    fn branch(&mut self, start: usize) {
+        self.branches.branch(start, self.items.len());
     }
 
     /// The pause of a thread, of the newest among the first `end`.
@@ -282,12 +292,15 @@ impl InOrder {
         if self.leaves.len() <= slot {
             self.leaves.resize(slot + 1, NONE);
         }
-        let earlier = std::mem::replace(&mut self.leaves[slot], self.items.len() as u32);
+        let start = self.items.len();
+        let earlier = std::mem::replace(&mut self.leaves[slot], start as u32);
         self.push(sleep.since as usize, What::Leave { sleep, marked: false, earlier });
+        self.branch(start);
     }
 
     fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop()?;
+        self.branches.take(self.items.len());
         if let What::Leave { sleep, earlier, .. } = item.what {
             let last = &mut self.leaves[slot(sleep.addr)];
             if *last as usize == self.items.len() {
@@ -316,11 +329,13 @@ impl InOrder {
         let others = ready.threads().filter(|&thread| left.is_none() || Some(thread) != running);
         candidates.extend(others.filter(|&thread| self.is_awake(graph, ready, thread)));
         candidates.sort_unstable();
+        let start = self.items.len();
         let mut before = candidates.iter().fold(0, |set, &thread| set | bit(thread));
         for &thread in candidates.iter().skip(1).rev() {
             before &= !bit(thread);
             self.push(graph.len(), What::Turn { thread, left, before });
         }
+        self.branch(start);
         let first = candidates.first().copied();
         self.candidates = candidates;
         match first {
@@ -531,6 +546,7 @@ impl Strategy for InOrder {
         let read = graph.add(thread, op);
         self.mark(graph, read);
         let (len, newest) = (graph.len(), graph.newest(op.addr));
+        let start = self.items.len();
         if op.rmw == Rmw::None {
             let last = graph.writes(op.addr).len();
             for position in self.floor(graph, read, last)..last {
@@ -548,6 +564,7 @@ impl Strategy for InOrder {
                 self.leave_out(graph, read);
             }
         }
+        self.branch(start);
         graph.read_from(read, newest, false);
         self.see(graph, read);
         Seen::by(graph, read)
@@ -560,9 +577,9 @@ impl Strategy for InOrder {
         self.leave_out(graph, write);
         let changed =
             |switch: &Switch| is_changed(graph, op.addr, op.mode.is_seqcst(), switch.since_passed());
+        let frees = taken && op.operand != TAKEN && !mutant::is(Mutant::FreedLocksForgotten);
         // Those who wait for a lock that is freed could not have done so after it.
-        self.news |=
-            (taken && op.operand != TAKEN) || (!self.news && self.switches.last().is_some_and(changed));
+        self.news |= frees || (!self.news && self.switches.last().is_some_and(changed));
         let last = graph.writes(op.addr).len();
         graph.insert_write(op.addr, last, write);
         self.mark(graph, write);
@@ -571,9 +588,11 @@ impl Strategy for InOrder {
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let choice = scene.graph.add_with_value(thread, op, 0);
+        let start = self.items.len();
         for value in (1..op.operand).rev() {
             self.push(scene.graph.len(), What::Choice { choice, value });
         }
+        self.branch(start);
         choice
     }
 
@@ -595,13 +614,23 @@ impl Strategy for InOrder {
         Some(self.bound)
     }
 
+    fn estimate(&self, leaves: u64) -> Option<Estimate> {
+        Some(self.branches.estimate(self.items.len(), leaves))
+    }
+
+    fn path(&self) -> Option<Path> {
+        Some(self.branches.path(self.items.len()))
+    }
+
     fn next(&mut self, mut scene: Scene<'_>) -> bool {
         self.plan = None;
+        self.branches.end();
         while let Some(item) = self.pop() {
             if self.apply(&mut scene, item) {
                 return true;
             }
         }
+        self.branches.clear();
         if !self.deepens || self.bound.left_out == 0 {
             return false;
         }

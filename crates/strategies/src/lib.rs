@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod branches;
 pub mod estimate;
 pub mod in_order;
 pub mod optimal;
