@@ -36,7 +36,7 @@ mod conflicts;
 use std::ops::Range;
 
 use unpick_core::clock::knows;
-use unpick_core::event::{Event, EventId};
+use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId, Value};
