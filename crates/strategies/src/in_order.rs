@@ -125,8 +125,9 @@ enum What {
     Source { read: EventId, write: EventId, spurious: bool },
     /// Decide the last event, a choice, otherwise.
     Choice { choice: EventId, value: Value },
-    /// Leave the running thread, if the state is marked; `earlier` is the item before of the same location.
-    Leave { sleep: Sleep, marked: bool, earlier: u32 },
+    /// Leave the running thread, if the state is marked; `earlier` is the item before of the same location and
+    /// thread.
+    Leave { thread: ThreadId, sleep: Sleep, marked: bool, earlier: u32 },
     /// Let this thread go on; the running one was left, and those in `before` have gone on in its place.
     Turn { thread: ThreadId, left: Option<Sleep>, before: u64 },
 }
@@ -147,8 +148,8 @@ pub struct InOrder {
     deepens: bool,
     items: Vec<Item>,
     branches: Branches,
-    /// The last item of each location, and of fences, that lets a thread be left before an access there.
-    leaves: Vec<u32>,
+    /// The last item of each location, and of fences, that lets each thread be left before an access there.
+    leaves: Vec<Vec<u32>>,
     /// The switches of the execution.
     switches: Vec<Switch>,
     /// The pauses of all threads after each switch.
@@ -215,20 +216,17 @@ impl InOrder {
             let value = graph.value(op.addr, graph.newest(op.addr));
             if value == TAKEN && writes(op, value).is_some_and(|new| new != TAKEN) {
                 let until = Until::Waited(waiters(ready, graph, op.addr));
-                self.push_leave(Sleep { until, ..sleep });
+                self.push_leave(thread, Sleep { until, ..sleep });
             }
         }
-        self.push_leave(sleep);
+        self.push_leave(thread, sleep);
     }
 
     /// Marks the states in which a thread may be left because this thread takes a fence.
-    fn mark_fence(&mut self, graph: &Graph, thread: ThreadId) {
+    fn mark_fence(&mut self, thread: ThreadId) {
+        let conflicts = |until, _| Some(matches!(until, Until::Fenced | Until::Changed { seqcst: true }));
         for slot in 0..self.leaves.len() {
-            self.mark_if(slot, |until, len| {
-                let left = graph.order().get(len as usize);
-                matches!(until, Until::Fenced | Until::Changed { seqcst: true })
-                    && left.is_some_and(|left| left.thread != thread)
-            });
+            self.mark_if(slot, thread, conflicts);
         }
     }
 
@@ -243,42 +241,46 @@ impl InOrder {
         }
         let prefix = graph.porf(id);
         let conflicts = |until, len: u32| {
-            let fits = match until {
+            if knows(prefix, graph.order()[len as usize]) {
+                return None;
+            }
+            Some(match until {
                 Until::Written => changes,
                 Until::Changed { seqcst } => changes || seqcst,
                 Until::Fenced => true,
                 Until::Waited(_) => waits,
-            };
-            fits && {
-                let op = graph.order()[len as usize];
-                op.thread != id.thread && !knows(prefix, op)
-            }
+            })
         };
-        self.mark_if(slot(event.addr), conflicts);
+        self.mark_if(slot(event.addr), id.thread, conflicts);
         if seqcst {
-            self.mark_if(slot(Addr::NONE), conflicts);
+            self.mark_if(slot(Addr::NONE), id.thread, conflicts);
         }
     }
 
-    /// Marks the states in which a thread may be left before an access to a location, or a fence.
+    /// Marks the states in which another thread than this may be left before an access to a location, or a
+    /// fence. `conflicts` says nothing if the thread that does so is later than the access because of it,
+    /// and thus than all accesses before it.
     #[inline(always)]
-    fn mark_if(&mut self, slot: usize, conflicts: impl Fn(Until, u32) -> bool) {
-        let mut next = self.leaves.get(slot).copied().unwrap_or(NONE);
-        // Items that are marked are left out of the chain.
-        let mut unmarked: Option<u32> = None;
-        while let Some(Item { len, what: What::Leave { sleep, marked, earlier }, .. }) =
-            self.items.get_mut(next as usize)
-        {
-            let (this, before) = (next, *earlier);
-            *marked = conflicts(sleep.until, *len);
-            let stays = !*marked;
-            next = before;
-            if stays {
-                unmarked = Some(this);
-            } else if let Some(later) = unmarked {
-                self.set_earlier(later, before);
-            } else {
-                self.leaves[slot] = before;
+    fn mark_if(&mut self, slot: usize, but: ThreadId, conflicts: impl Fn(Until, u32) -> Option<bool>) {
+        let threads = self.leaves.get(slot).map_or(0, Vec::len);
+        for thread in (0..threads).filter(|&thread| thread != but.index()) {
+            let mut next = self.leaves[slot][thread];
+            // Items that are marked are left out of the chain.
+            let mut unmarked: Option<u32> = None;
+            while let Some(Item { len, what: What::Leave { sleep, marked, earlier, .. }, .. }) =
+                self.items.get_mut(next as usize)
+            {
+                let (this, before) = (next, *earlier);
+                let Some(conflict) = conflicts(sleep.until, *len) else { break };
+                *marked = conflict;
+                next = before;
+                if !conflict {
+                    unmarked = Some(this);
+                } else if let Some(later) = unmarked {
+                    self.set_earlier(later, before);
+                } else {
+                    self.leaves[slot][thread] = before;
+                }
             }
         }
     }
@@ -290,22 +292,26 @@ impl InOrder {
     }
 
     /// Pushes an item that lets the running thread be left.
-    fn push_leave(&mut self, sleep: Sleep) {
+    fn push_leave(&mut self, thread: ThreadId, sleep: Sleep) {
         let slot = slot(sleep.addr);
         if self.leaves.len() <= slot {
-            self.leaves.resize(slot + 1, NONE);
+            self.leaves.resize_with(slot + 1, Vec::new);
+        }
+        let leaves = &mut self.leaves[slot];
+        if leaves.len() <= thread.index() {
+            leaves.resize(thread.index() + 1, NONE);
         }
         let start = self.items.len();
-        let earlier = std::mem::replace(&mut self.leaves[slot], start as u32);
-        self.push(sleep.since as usize, What::Leave { sleep, marked: false, earlier });
+        let earlier = std::mem::replace(&mut leaves[thread.index()], start as u32);
+        self.push(sleep.since as usize, What::Leave { thread, sleep, marked: false, earlier });
         self.branch(start);
     }
 
     fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop()?;
         self.branches.take(self.items.len());
-        if let What::Leave { sleep, earlier, .. } = item.what {
-            let last = &mut self.leaves[slot(sleep.addr)];
+        if let What::Leave { thread, sleep, earlier, .. } = item.what {
+            let last = &mut self.leaves[slot(sleep.addr)][thread.index()];
             if *last as usize == self.items.len() {
                 *last = earlier;
             }
@@ -375,7 +381,7 @@ impl InOrder {
     fn grant(&mut self, graph: &Graph, ready: &Ready, thread: ThreadId) -> ThreadId {
         let fences = |op: &Op| op.kind == Kind::Fence && op.mode.is_seqcst();
         if ready.op(thread).is_some_and(fences) {
-            self.mark_fence(graph, thread);
+            self.mark_fence(thread);
             let fenced = |switch: &Switch| is_fenced(graph, switch.since_passed());
             self.news |= !self.news && self.switches.last().is_some_and(fenced);
         }
