@@ -154,8 +154,9 @@ impl State {
 pub enum Order {
     /// Nothing.
     ReadsFrom,
-    /// `mo`, and `fr` from read-modify-writes; and sequentially consistent fences take effect in order: of two
-    /// fences the second is first if something after it sees less than what is before the first.
+    /// `mo`, and `fr` from read-modify-writes; and what is sequentially consistent takes effect in order: if a
+    /// read sees less than a write, then the read, or the fences before it, come before the write, or
+    /// the fences after it.
     Writes,
     /// `mo` and `fr`.
     Memory,
@@ -165,7 +166,7 @@ pub enum Order {
 /// not known here.
 pub fn fewest(program: &Program, key: &Key, order: Order) -> Option<u32> {
     let waits = waits(program, key);
-    let fences = fences(program, key);
+    let pairs = seqcst_pairs(program, key);
     let is_rmw = read_modify_writes(program, key);
     let start = vec![0; key.threads.len()];
     let mut layer = BTreeMap::from([((start, usize::MAX), 0)]);
@@ -205,7 +206,7 @@ pub fn fewest(program: &Program, key: &Key, order: Order) -> Option<u32> {
                     Order::ReadsFrom => true,
                     Order::Writes => {
                         let earlier = |(first, second): &(EventAt, EventAt)| *second != own || is_done(first);
-                        in_order && (current || !is_rmw[thread][at[thread]]) && fences.iter().all(earlier)
+                        in_order && (current || !is_rmw[thread][at[thread]]) && pairs.iter().all(earlier)
                     }
                     Order::Memory => current && in_order,
                 };
@@ -246,13 +247,22 @@ fn read_modify_writes(program: &Program, key: &Key) -> Vec<Vec<bool>> {
     steps(program, key, |step| matches!(access(program, step), Access::Update(..)))
 }
 
-/// Pairs of fences of which the first must come before the second.
-fn fences(program: &Program, key: &Key) -> Vec<(EventAt, EventAt)> {
+/// Pairs of sequentially consistent events of which the first must come before the second.
+fn seqcst_pairs(program: &Program, key: &Key) -> Vec<(EventAt, EventAt)> {
     let fences = steps(program, key, |step| matches!(step, Step::Fence { mode } if mode == Mode::SeqCst));
+    let accesses = steps(program, key, |step| match step {
+        Step::Load { mode, .. }
+        | Step::Store { mode, .. }
+        | Step::FetchAdd { mode, .. }
+        | Step::Exchange { mode, .. }
+        | Step::Cas { success: mode, .. } => mode == Mode::SeqCst,
+        _ => false,
+    });
     let all = |thread: usize| {
         let of = move |index: usize| EventAt { thread: thread as u16, index: index as u16 };
         fences[thread].iter().enumerate().filter(|(_, is)| **is).map(move |(index, _)| of(index))
     };
+    let own = |at: EventAt| accesses[at.thread as usize][at.index as usize].then_some(at);
     let mut pairs = Vec::new();
     for (thread, events) in key.threads.iter().enumerate() {
         for (index, event) in events.iter().enumerate() {
@@ -260,10 +270,12 @@ fn fences(program: &Program, key: &Key) -> Vec<(EventAt, EventAt)> {
             let order = &key.mo[place as usize];
             let seen = order.iter().position(|&write| Source::Event(write) == source);
             for write in &order[seen.map_or(0, |seen| seen + 1)..] {
+                let read = EventAt { thread: thread as u16, index: index as u16 };
                 let known = all(thread).filter(|fence| (fence.index as usize) < index);
-                for first in known {
+                for first in known.chain(own(read)) {
                     let after = all(write.thread as usize).filter(|fence| fence.index > write.index);
-                    pairs.extend(after.map(|second| (first, second)));
+                    let after = after.chain(own(*write));
+                    pairs.extend(after.filter(|&second| second != first).map(|second| (first, second)));
                 }
             }
         }
