@@ -52,12 +52,29 @@ pub(crate) enum Command {
         #[arg(default_value = ".")]
         folder: PathBuf,
     },
+    /// Compiles and links C as the system's compiler does, for checking
+    ///
+    /// For build systems: CC="unpick cc", or CC=unpick-cc where one word is wanted. UNPICK_CC chooses the compiler.
+    #[command(disable_help_flag = true)]
+    Cc(Compiler),
+    /// Compiles and links C++ as the system's compiler does, for checking
+    ///
+    /// For build systems: CXX="unpick c++", or CXX=unpick-cxx where one word is wanted. UNPICK_CXX chooses the compiler.
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(Compiler),
     /// Lists the memory models
     Models,
     /// Lists the strategies
     Strategies,
     /// Lists the variables of the environment that checks look at
     Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compiler {
+    /// Arguments of the compiler
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

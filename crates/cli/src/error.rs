@@ -19,6 +19,16 @@ pub(crate) enum Error {
     NoSources,
     /// The example did not end as it should.
     NotShown { ending: String },
+    /// The compiler cannot be started, or cannot be used.
+    NoCompiler { program: String, problem: String },
+    /// An argument of the compiler that cannot work.
+    Refused { what: String, instead: String },
+    /// The runtime for C and C++ is not part of this build.
+    NoRuntime,
+    /// There is no folder to unpack things to.
+    NoCache,
+    /// Things cannot be unpacked.
+    NotUnpacked { path: PathBuf, problem: io::Error },
     /// The text cannot be written.
     Unwritable(io::Error),
 }
@@ -52,6 +62,24 @@ impl fmt::Display for Error {
             Error::NotShown { ending } => write!(
                 f,
                 "the example {ending} instead of showing its bug; unset the UNPICK_ variables and try again"
+            ),
+            Error::NoCompiler { program, problem } => write!(
+                f,
+                "the compiler `{program}` cannot be used: {problem}; UNPICK_CC and UNPICK_CXX choose another"
+            ),
+            Error::Refused { what, instead } => write!(f, "`{what}` is not supported: {instead}"),
+            Error::NoRuntime => write!(
+                f,
+                "this build of unpick cannot check C and C++ programs; build it on Linux on 64-bit x86"
+            ),
+            Error::NoCache => write!(
+                f,
+                "there is no folder for the runtime, since neither HOME nor XDG_CACHE_HOME is set; set UNPICK_CACHE to one"
+            ),
+            Error::NotUnpacked { path, problem } => write!(
+                f,
+                "`{}` cannot be written: {problem}; set UNPICK_CACHE to a folder that can be",
+                path.display()
             ),
             Error::Unwritable(problem) => write!(f, "the text cannot be written: {problem}"),
         }

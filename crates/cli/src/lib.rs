@@ -9,6 +9,7 @@
 //! | `run` | from arguments to an exit code |
 //! | `demo` | an example with a bug, and its report |
 //! | `compare` | strategies side by side, on the bench of bugs |
+//! | `cc` | the compiler for C and C++, with the runtime |
 //! | `cargo` | `cargo test` with settings, and replay |
 //! | `explain` | a JSON report made readable |
 //! | `migrate` | what a crate uses of loom or Shuttle |
@@ -20,6 +21,7 @@
 
 mod args;
 mod cargo;
+mod cc;
 mod compare;
 mod demo;
 mod error;

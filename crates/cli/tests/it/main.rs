@@ -1,5 +1,7 @@
 //! The command line as its users see it.
 
+mod cc;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
