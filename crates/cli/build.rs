@@ -81,7 +81,9 @@ fn built(out: &Path) -> Vec<u8> {
     }
     let target = out.join("target");
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--release", "--package", PACKAGE, "--manifest-path"]).arg(package.join("Cargo.toml"));
+    cargo
+        .args(["build", "--release", "--package", PACKAGE, "--manifest-path"])
+        .arg(package.join("Cargo.toml"));
     cargo.arg("--target-dir").arg(&target);
     OUTER.iter().for_each(|name| {
         cargo.env_remove(name);
@@ -116,5 +118,7 @@ fn watch(notes: &Path, near: &Path) {
 /// A number that stands for bytes (FNV-1a, 128 bits).
 fn number(bytes: &[u8]) -> u128 {
     let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
-    bytes.iter().fold(start, |sum, byte| (sum ^ u128::from(*byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b))
+    bytes
+        .iter()
+        .fold(start, |sum, byte| (sum ^ u128::from(*byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b))
 }

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Arguments, Command};
-use crate::error::Error;
 use crate::cc::{self, Language};
+use crate::error::Error;
 use crate::{Exit, cargo, compare, demo, explain, list, migrate};
 
 /// The whole program: reads the arguments of the process, and returns its exit code.

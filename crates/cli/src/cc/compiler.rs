@@ -43,12 +43,13 @@ fn on_path(name: &str) -> bool {
 pub(super) enum Compiler {
     /// gcc, with its major version.
     Gcc(u32),
-    /// clang, of any version.
-    Clang,
+    /// clang, with its major version.
+    Clang(u32),
 }
 
-/// The first gcc with all that is used; before it, parameters of the instrumentation were not there.
+/// The first gcc and the first clang with all options that are used.
 const FIRST_GCC: u32 = 11;
+const FIRST_CLANG: u32 = 14;
 
 impl Compiler {
     /// Asks a compiler what it is.
@@ -72,18 +73,28 @@ impl Compiler {
     fn told(macros: &str) -> Result<Compiler, String> {
         let value = |name: &str| {
             let words = macros.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-            words.into_iter().find(|words| words.get(1) == Some(&name)).and_then(|words| words.get(2)?.parse::<u32>().ok())
+            words
+                .into_iter()
+                .find(|words| words.get(1) == Some(&name))
+                .and_then(|words| words.get(2)?.parse::<u32>().ok())
         };
         if value("__x86_64__").is_none() {
-            return Err(String::from("it does not compile for 64-bit x86, and only such programs can be checked"));
+            return Err(String::from(
+                "it does not compile for 64-bit x86, and only such programs can be checked",
+            ));
         }
         match (value("__clang_major__"), value("__GNUC__")) {
-            (Some(_), _) => Ok(Compiler::Clang),
+            (Some(version), _) if version >= FIRST_CLANG => Ok(Compiler::Clang(version)),
             (None, Some(version)) if version >= FIRST_GCC => Ok(Compiler::Gcc(version)),
-            (None, Some(version)) => {
-                Err(format!("it is gcc {version}, and {FIRST_GCC} is the oldest that works; install a newer one"))
+            (Some(version), _) => Err(format!(
+                "it is clang {version}, and {FIRST_CLANG} is the oldest that works; install a newer one"
+            )),
+            (None, Some(version)) => Err(format!(
+                "it is gcc {version}, and {FIRST_GCC} is the oldest that works; install a newer one"
+            )),
+            (None, None) => {
+                Err(String::from("it is neither gcc nor clang; set UNPICK_CC and UNPICK_CXX to one"))
             }
-            (None, None) => Err(String::from("it is neither gcc nor clang; set UNPICK_CC and UNPICK_CXX to one")),
         }
     }
 
@@ -97,13 +108,16 @@ impl Compiler {
                 "--param=tsan-distinguish-volatile=1",
                 "--param=tsan-instrument-func-entry-exit=0",
             ],
-            Compiler::Clang => &[
+            Compiler::Clang(_) => &[
+                // When it only links, it has no use for the rest, and should not say so.
+                "--start-no-unused-arguments",
                 "-mllvm",
                 "-tsan-instrument-read-before-write",
                 "-mllvm",
                 "-tsan-distinguish-volatile",
                 "-mllvm",
                 "-tsan-instrument-func-entry-exit=0",
+                "--end-no-unused-arguments",
             ],
         };
         both.iter().chain(own).map(OsString::from).collect()
@@ -118,7 +132,7 @@ impl Compiler {
         };
         let library = match self {
             Compiler::Gcc(_) => with("-B", kit.stand_in()),
-            Compiler::Clang => OsString::from("-fno-sanitize-link-runtime"),
+            Compiler::Clang(_) => OsString::from("-fno-sanitize-link-runtime"),
         };
         vec![
             library,
@@ -144,7 +158,7 @@ mod tests {
         let gcc = "#define __GNUC__ 12\n#define __x86_64__ 1\n";
         let clang = "#define __GNUC__ 4\n#define __clang_major__ 16\n#define __x86_64__ 1\n";
         assert_eq!(Compiler::told(gcc), Ok(Compiler::Gcc(12)));
-        assert_eq!(Compiler::told(clang), Ok(Compiler::Clang));
+        assert_eq!(Compiler::told(clang), Ok(Compiler::Clang(16)));
         assert!(Compiler::told("#define __GNUC__ 9\n#define __x86_64__ 1\n").is_err());
         assert!(Compiler::told("#define __GNUC__ 12\n#define __aarch64__ 1\n").is_err());
         assert!(Compiler::told("#define __x86_64__ 1\n").is_err());

@@ -13,8 +13,10 @@ const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libunpick_nativ
 /// A number for what is unpacked.
 const CONTENT: &str = env!("UNPICK_KIT");
 
-const HEADERS: [(&str, &str); 2] =
-    [("unpick.h", include_str!("../../include/unpick.h")), ("genmc.h", include_str!("../../include/genmc.h"))];
+const HEADERS: [(&str, &str); 2] = [
+    ("unpick.h", include_str!("../../include/unpick.h")),
+    ("genmc.h", include_str!("../../include/genmc.h")),
+];
 
 /// The library that gcc asks for by itself, as a text that names ours.
 const STAND_IN: &[u8] = b"INPUT(-lunpick_native)\n";
@@ -94,7 +96,9 @@ impl Kit {
 
 /// A number that stands for bytes (FNV-1a).
 fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// An object file with nothing in it: a header, the name of the one section, and the table of sections.
@@ -102,9 +106,15 @@ fn empty_object() -> Vec<u8> {
     const NAMES: &[u8; 16] = b"\0.shstrtab\0\0\0\0\0\0";
     let mut bytes = Vec::with_capacity(208);
     bytes.extend(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
-    let halves = |bytes: &mut Vec<u8>, values: &[u16]| values.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
-    let words = |bytes: &mut Vec<u8>, values: &[u32]| values.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
-    let longs = |bytes: &mut Vec<u8>, values: &[u64]| values.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+    let halves = |bytes: &mut Vec<u8>, values: &[u16]| {
+        values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+    };
+    let words = |bytes: &mut Vec<u8>, values: &[u32]| {
+        values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+    };
+    let longs = |bytes: &mut Vec<u8>, values: &[u64]| {
+        values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+    };
     // To be linked, for x86-64; no entry, no segments, sections from byte 80.
     halves(&mut bytes, &[1, 62]);
     words(&mut bytes, &[1]);

@@ -30,11 +30,52 @@ pub(super) struct Line {
 
 /// Options that take the next argument.
 const WITH_ARGUMENT: [&str; 46] = [
-    "-o", "-x", "-I", "-L", "-l", "-D", "-U", "-A", "-B", "-F", "-G", "-T", "-u", "-z", "-e", "-h", "-MF", "-MT", "-MQ",
-    "-MJ", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix",
-    "-iwithprefixbefore", "-isysroot", "-imultilib", "-aux-info", "-dumpbase", "-dumpbase-ext", "-dumpdir",
-    "-wrapper", "-specs", "--param", "--sysroot", "--output", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang",
-    "-mllvm", "-target", "-arch",
+    "-o",
+    "-x",
+    "-I",
+    "-L",
+    "-l",
+    "-D",
+    "-U",
+    "-A",
+    "-B",
+    "-F",
+    "-G",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-h",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-MJ",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-isysroot",
+    "-imultilib",
+    "-aux-info",
+    "-dumpbase",
+    "-dumpbase-ext",
+    "-dumpdir",
+    "-wrapper",
+    "-specs",
+    "--param",
+    "--sysroot",
+    "--output",
+    "-Xlinker",
+    "-Xassembler",
+    "-Xpreprocessor",
+    "-Xclang",
+    "-mllvm",
+    "-target",
+    "-arch",
 ];
 
 /// Options that end the compiler's work before linking.
@@ -43,7 +84,13 @@ const BEFORE_LINKING: [&str; 9] =
 
 /// Options after which the compiler only answers, whatever the inputs.
 const QUESTIONS: [&str; 8] = [
-    "--version", "--help", "-###", "-dumpversion", "-dumpfullversion", "-dumpmachine", "-dumpspecs",
+    "--version",
+    "--help",
+    "-###",
+    "-dumpversion",
+    "-dumpfullversion",
+    "-dumpmachine",
+    "-dumpspecs",
     "--target-help",
 ];
 
@@ -119,7 +166,10 @@ impl Line {
                     return refused(text, "only 64-bit x86 programs can be checked; leave it out");
                 }
                 "-static-libtsan" => {
-                    return refused(text, "the runtime of unpick takes the place of that library; leave it out");
+                    return refused(
+                        text,
+                        "the runtime of unpick takes the place of that library; leave it out",
+                    );
                 }
                 "-static" | "--static" | "-static-pie" if self.step == Step::Link => {
                     return refused(
@@ -165,7 +215,9 @@ fn expand(arguments: &[OsString], depth: usize, out: &mut Vec<OsString>) -> Resu
             Some(_) if depth == DEEPEST => {
                 return Err(Error::Refused {
                     what: argument.to_string_lossy().into_owned(),
-                    instead: String::from("response files that name each other go too deep; write the arguments out"),
+                    instead: String::from(
+                        "response files that name each other go too deep; write the arguments out",
+                    ),
                 });
             }
             Some(text) => expand(&split(&text), depth + 1, out)?,
@@ -209,10 +261,28 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_understood() {
         let table = [
-            (Step::Ask, &["", "-v", "--version", "-print-search-dirs", "-dumpmachine", "-Wl,--version", "-o x"][..]),
+            (
+                Step::Ask,
+                &["", "-v", "--version", "-print-search-dirs", "-dumpmachine", "-Wl,--version", "-o x"][..],
+            ),
             (Step::Ask, &["--version a.c", "-### a.c", "--help=warnings"]),
-            (Step::Compile, &["-c a.c", "-S a.c -o a.s", "-E -", "-M a.c", "-x c-header a", "a.h", "-fsyntax-only a.c", "-dM -E a.c"]),
-            (Step::Link, &["a.c", "a.o b.o -o x", "-v a.c", "-shared a.o", "-x c -", "-l x", "-lx", "-MD a.c", "a.s"]),
+            (
+                Step::Compile,
+                &[
+                    "-c a.c",
+                    "-S a.c -o a.s",
+                    "-E -",
+                    "-M a.c",
+                    "-x c-header a",
+                    "a.h",
+                    "-fsyntax-only a.c",
+                    "-dM -E a.c",
+                ],
+            ),
+            (
+                Step::Link,
+                &["a.c", "a.o b.o -o x", "-v a.c", "-shared a.o", "-x c -", "-l x", "-lx", "-MD a.c", "a.s"],
+            ),
         ];
         for (step, lines) in table {
             for text in lines {
@@ -243,7 +313,9 @@ mod tests {
         assert!(message("-fsanitize=undefined,address a.c").contains("-fsanitize=address"));
         assert!(message("-m32 -c a.c").contains("64-bit"));
         assert!(message("-static-libtsan a.c").contains("leave it out"));
-        for fine in ["-static -c a.c", "-fsanitize=thread a.c", "-fsanitize=undefined a.c", "-static-libgcc a.c"] {
+        for fine in
+            ["-static -c a.c", "-fsanitize=thread a.c", "-fsanitize=undefined a.c", "-static-libgcc a.c"]
+        {
             assert!(line(fine).refuse().is_ok(), "{fine}");
         }
     }

@@ -72,7 +72,8 @@ pub(super) fn look(program: &Path, runtime: PathBuf) -> Result<Vec<Warning>, Err
 
 fn told(program: &Path, offset: u64, what: &str, frames: &[Frame]) -> Warning {
     // The innermost frame is often an intrinsic of the compiler; the first of the user's says more.
-    let own = frames.iter().find(|frame| frame.file.as_deref().is_some_and(|file| !file.starts_with("/usr/")));
+    let own =
+        frames.iter().find(|frame| frame.file.as_deref().is_some_and(|file| !file.starts_with("/usr/")));
     let frame = own.or(frames.first());
     let place = match frame.and_then(|frame| Some((frame.file.as_deref()?, frame.line?))) {
         Some((file, line)) => format!("{file}:{line}"),
@@ -108,7 +109,10 @@ fn unanswered(file: &object::File<'_>, runtime: &Path) -> BTreeSet<String> {
 fn hidden(file: &object::File<'_>, unanswered: &BTreeSet<String>) -> Vec<(u64, String)> {
     let imports = if unanswered.is_empty() { BTreeMap::new() } else { imports(file) };
     let mut found = Vec::new();
-    for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
+    let is_stub =
+        |section: &object::Section<'_, '_>| section.name().is_ok_and(|name| name.starts_with(".plt"));
+    for section in file.sections().filter(|section| section.kind() == SectionKind::Text && !is_stub(section))
+    {
         let Ok(data) = section.data() else { continue };
         let mut decoder = Decoder::with_ip(64, data, section.address(), DecoderOptions::NONE);
         let mut instruction = Instruction::default();
@@ -117,7 +121,8 @@ fn hidden(file: &object::File<'_>, unanswered: &BTreeSet<String>) -> Vec<(u64, S
             if let Some(what) = atomic(&instruction) {
                 found.push((instruction.ip(), what.to_string()));
             } else if !imports.is_empty()
-                && let Some(name) = called(file, &instruction, &imports).filter(|name| unanswered.contains(*name))
+                && let Some(name) =
+                    called(file, &instruction, &imports).filter(|name| unanswered.contains(*name))
             {
                 found.push((instruction.ip(), format!("a call of `{name}`")));
             }
@@ -153,7 +158,11 @@ fn imports<'data>(file: &object::File<'data>) -> BTreeMap<u64, &'data str> {
 }
 
 /// The function of another module that an instruction calls, through its slot or through a stub that jumps there.
-fn called<'a>(file: &object::File<'_>, instruction: &Instruction, imports: &BTreeMap<u64, &'a str>) -> Option<&'a str> {
+fn called<'a>(
+    file: &object::File<'_>,
+    instruction: &Instruction,
+    imports: &BTreeMap<u64, &'a str>,
+) -> Option<&'a str> {
     match instruction.flow_control() {
         FlowControl::IndirectCall | FlowControl::IndirectBranch => slot(instruction, imports),
         FlowControl::Call | FlowControl::UnconditionalBranch => {

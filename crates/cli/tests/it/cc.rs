@@ -68,7 +68,8 @@ fn is_ours(program: &str) {
 
 /// The compilers that are here.
 fn compilers() -> Vec<&'static str> {
-    let there = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|ended| ended.status.success());
+    let there =
+        |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|ended| ended.status.success());
     ["gcc", "clang", "clang-16", "clang-19"].into_iter().filter(there).collect()
 }
 
@@ -81,7 +82,8 @@ fn programs_are_built_in_one_step_and_in_two() {
             command.args(words).env("UNPICK_CC", compiler);
             command
         };
-        let (one, two, object) = (&format!("one-{compiler}"), &format!("two-{compiler}"), &format!("{compiler}.o"));
+        let (one, two, object) =
+            (&format!("one-{compiler}"), &format!("two-{compiler}"), &format!("{compiler}.o"));
         quietly(&mut call(&[&hello, "-o", one]));
         is_ours(one);
         quietly(&mut call(&["-c", &hello, "-o", object]));
@@ -121,7 +123,11 @@ fn cxx_is_built() {
     quietly(&mut unpick(&["c++", "-std=c++20", "hello.cpp", "-o", "hello-cxx"]));
     is_ours("hello-cxx");
     // The programs of one word, and a link that has the name of a compiler.
-    quietly(wrapper(Path::new(env!("CARGO_BIN_EXE_unpick-cxx")), &[]).args(["hello.cpp", "-o", "hello-cxx-word"]));
+    quietly(wrapper(Path::new(env!("CARGO_BIN_EXE_unpick-cxx")), &[]).args([
+        "hello.cpp",
+        "-o",
+        "hello-cxx-word",
+    ]));
     is_ours("hello-cxx-word");
     let link = folder().join("unpick-c++");
     let _ = std::fs::remove_file(&link);
@@ -174,7 +180,8 @@ fn what_cannot_work_is_refused() {
         assert_eq!((code, out.as_str()), (Some(2), ""), "{words:?}");
         assert!(err.contains(message), "{err}");
     }
-    std::fs::write(folder().join("static.arguments"), format!("-static '{hello}'")).expect("a file can be written");
+    std::fs::write(folder().join("static.arguments"), format!("-static '{hello}'"))
+        .expect("a file can be written");
     let (code, _, err) = ended(&mut unpick(&["cc", "@static.arguments"]));
     assert_eq!(code, Some(2), "{err}");
 }
