@@ -9,6 +9,7 @@
 mod bounded;
 mod engine;
 mod fuzz;
+mod native;
 mod numbers;
 mod peers;
 mod samplers;
@@ -42,6 +43,8 @@ enum Command {
     FuzzBounded(bounded::FuzzBounded),
     /// Runs Shuttle's own tests on the stand-in, and compares with what is known to end differently.
     ShuttleTests(shuttle::ShuttleTests),
+    /// Runs litmus tests as C and C++ programs, and compares with what their files say.
+    NativeMatrix(native::NativeMatrix),
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::FuzzOracle(fuzz) => fuzz.run(),
         Command::FuzzBounded(fuzz) => fuzz.run(),
         Command::ShuttleTests(tests) => tests.run(),
+        Command::NativeMatrix(matrix) => matrix.run(),
         Command::Bench(Bench::Engine(engine)) => engine.run(),
         Command::Bench(Bench::Peers(peers)) => peers.run(),
         Command::Suites(suites) => suites.run(),
