@@ -150,6 +150,13 @@ pub enum Kind {
         /// What was used.
         object: String,
     },
+    /// Memory is used next to a block, or where there is none.
+    OutOfBounds {
+        /// The use.
+        access: Access,
+        /// The block that comes last before it.
+        block: Option<Block>,
+    },
     /// Memory is freed a second time.
     DoubleFree {
         /// Where it was freed first; its site is unknown.
@@ -195,7 +202,7 @@ impl Kind {
             | Kind::Uninitialised { block, .. }
             | Kind::DoubleFree { block, .. }
             | Kind::Leak { block, .. } => Some(*block),
-            Kind::InvalidFree { block, .. } => *block,
+            Kind::InvalidFree { block, .. } | Kind::OutOfBounds { block, .. } => *block,
             _ => None,
         }
     }
@@ -215,6 +222,7 @@ impl Violation {
             Kind::Abort => "abort",
             Kind::UseAfterFree { .. } => "use after free",
             Kind::Uninitialised { .. } => "use of uninitialised memory",
+            Kind::OutOfBounds { .. } => "access out of bounds",
             Kind::DoubleFree { .. } => "double free",
             Kind::InvalidFree { .. } => "invalid free",
             Kind::Leak { .. } => "leak",

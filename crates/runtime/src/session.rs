@@ -29,7 +29,7 @@ use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::site;
-use crate::spin::Spins;
+use unpick_checkers::spin::Spins;
 use crate::statics::Statics;
 use crate::tag::Tag;
 use crate::wording;

@@ -11,7 +11,7 @@ use unpick_core::op::Site;
 use unpick_core::violation::{Kind, Violation};
 use unpick_runtime::worker::{Ending, Explored, Observer};
 
-use crate::telling::Ways;
+use unpick_check::ways::Ways;
 
 /// A violation that was found.
 pub(crate) struct Found {

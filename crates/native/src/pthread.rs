@@ -1,0 +1,3 @@
+//! Locks and other objects of pthreads.
+
+mod mutex;

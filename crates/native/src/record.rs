@@ -1,0 +1,36 @@
+//! What is kept of one execution that is run again, to tell about it.
+
+use unpick_core::violation::Point;
+
+/// Keeps call stacks.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    /// The points whose stacks are wanted.
+    wanted: Vec<Point>,
+    /// Their stacks, as return addresses.
+    pub(crate) stacks: Vec<(Point, Vec<usize>)>,
+    /// The memory that the violation is about.
+    pub(crate) range: Option<(usize, usize)>,
+}
+
+impl Recorder {
+    /// Keeps the stacks at these points.
+    pub(crate) fn new(wanted: Vec<Point>) -> Recorder {
+        Recorder { wanted, ..Recorder::default() }
+    }
+
+    /// Forgets what was kept.
+    pub(crate) fn begin(&mut self) {
+        self.stacks.clear();
+        self.range = None;
+    }
+
+    /// Keeps the stack of a thread that stands at a point: its registers are at `frame`, and its stack ends at
+    /// `top`.
+    pub(crate) fn note(&mut self, point: Point, frame: usize, top: usize) {
+        let known = self.stacks.iter().any(|(known, _)| *known == point);
+        if self.wanted.contains(&point) && !known {
+            self.stacks.push((point, crate::frames::walk(frame, top)));
+        }
+    }
+}
