@@ -67,7 +67,8 @@ fn declare(program: &Program, language: Language, out: &mut String) {
             Language::C => format!(" = {}", location.init),
             Language::Cxx => format!("{{{}}}", location.init),
         };
-        push(out, 0, &format!("static {kind} {}{first};", location.name));
+        // Compilers drop variables that nobody reads, and the stores to them.
+        push(out, 0, &format!("static {kind} {} __attribute__((used)){first};", location.name));
     }
     for (index, name) in program.locks.iter().enumerate() {
         let line = match (is_posted(program, index), language) {
@@ -354,7 +355,7 @@ sc: 1 complete, allowed
         let litmus = Litmus::parse(TEXT).expect("it is a test");
         let c = source(&litmus, Language::C);
         for line in [
-            "static atomic_long x = 0;",
+            "static atomic_long x __attribute__((used)) = 0;",
             "    *(long *)&x = 1L;",
             "    atomic_store_explicit(&y, 2L, memory_order_release);",
             "    pthread_mutex_lock(&l);",
@@ -371,6 +372,9 @@ sc: 1 complete, allowed
             assert!(c.lines().any(|written| written.trim_end() == line.trim_end()), "{line}\n{c}");
         }
         let cxx = source(&litmus, Language::Cxx);
-        assert!(cxx.contains("static atomic<long> x{0};") && cxx.contains("l.lock();"), "{cxx}");
+        assert!(
+            cxx.contains("static atomic<long> x __attribute__((used)){0};") && cxx.contains("l.lock();"),
+            "{cxx}"
+        );
     }
 }
