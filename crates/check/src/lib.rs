@@ -11,6 +11,7 @@ pub mod blame;
 pub mod config;
 pub mod coverage;
 pub mod effort;
+pub mod meter;
 pub mod registry;
 pub mod strategies;
 pub mod verdict;

@@ -27,7 +27,9 @@ use unpick_core::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
 /// An iteration that is being repeated.
 #[derive(Clone, Copy, Debug)]
 pub struct Ghost {
+    /// The thread.
     pub thread: ThreadId,
+    /// Where it stands.
     pub site: Site,
     /// First event of the iteration.
     pub from: u32,
@@ -35,7 +37,9 @@ pub struct Ghost {
     pub at: u32,
     /// End of the iteration.
     pub to: u32,
+    /// A hash of the thread's state.
     pub state: u64,
+    /// A hash of memory.
     pub memory: u64,
 }
 
@@ -43,8 +47,11 @@ pub struct Ghost {
 /// top.
 #[derive(Clone, Copy, Debug)]
 pub struct State<'a> {
+    /// Where the thread stands.
     pub site: Site,
+    /// Its next event.
     pub at: u32,
+    /// Its live stack, registers on top.
     pub live: &'a [u8],
     /// Whether the thread is about to give up waiting.
     pub gives_up: bool,
@@ -193,6 +200,7 @@ pub struct Spins {
     visits: Vec<Visits>,
     /// For each thread, what [`Spins::watch_from`] says; found when needed.
     watch_from: Vec<u32>,
+    /// The iteration that is being repeated.
     pub ghost: Option<Ghost>,
     /// Runs so far.
     runs: u64,

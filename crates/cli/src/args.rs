@@ -25,7 +25,9 @@ pub(crate) enum Command {
     Demo,
     /// Runs `cargo test` with settings for the checks in it
     Test(Test),
-    /// Runs `cargo test` with one execution for each check: the one that a report names
+    /// Checks a C or C++ program that was compiled by `unpick cc` or `unpick c++`
+    Run(Run),
+    /// Runs one execution, the one that a report names: of a program, or of each check in `cargo test`
     Replay(Replay),
     /// Shows a report that was kept as JSON
     Explain {
@@ -73,6 +75,17 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Compiler {
     /// Arguments of the compiler
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+    /// The program
+    pub(crate) program: OsString,
+    /// Its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<OsString>,
 }
@@ -143,7 +156,8 @@ pub(crate) enum Inconclusive {
 pub(crate) struct Replay {
     /// What the report says after UNPICK_REPLAY=: a token, or the file that holds one
     pub(crate) token: String,
-    /// Arguments for `cargo test`; name the test that the report is of
-    #[arg(last = true, value_name = "CARGO TEST ARGS")]
-    pub(crate) cargo: Vec<OsString>,
+    /// A C or C++ program and its arguments; or, after --, arguments for `cargo test`: name the test that the report
+    /// is of
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM OR CARGO TEST ARGS")]
+    pub(crate) arguments: Vec<OsString>,
 }

@@ -1,5 +1,6 @@
 //! What can go wrong on the command line; each message says what to do.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -29,6 +30,14 @@ pub(crate) enum Error {
     NoCache,
     /// Things cannot be unpacked.
     NotUnpacked { path: PathBuf, problem: io::Error },
+    /// A program cannot be started.
+    NoProgram { program: OsString, problem: io::Error },
+    /// A program does not say how the check went, or says it in words that are not understood.
+    Messages { problem: String },
+    /// A program ended without saying how the check went.
+    NoVerdict { status: String },
+    /// A program could not be checked.
+    NotChecked(String),
     /// The text cannot be written.
     Unwritable(io::Error),
 }
@@ -81,6 +90,17 @@ impl fmt::Display for Error {
                 "`{}` cannot be written: {problem}; set UNPICK_CACHE to a folder that can be",
                 path.display()
             ),
+            Error::NoProgram { program, problem } => {
+                write!(f, "`{}` cannot be started: {problem}; check the path", program.display())
+            }
+            Error::Messages { problem } => {
+                write!(f, "the program's messages are not understood: {problem}; build it with this version of unpick")
+            }
+            Error::NoVerdict { status } => write!(
+                f,
+                "the program ended without a verdict ({status}); compile and link it with `unpick cc` or `unpick c++`"
+            ),
+            Error::NotChecked(problem) => write!(f, "{problem}"),
             Error::Unwritable(problem) => write!(f, "the text cannot be written: {problem}"),
         }
     }

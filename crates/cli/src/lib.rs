@@ -11,6 +11,7 @@
 //! | `compare` | strategies side by side, on the bench of bugs |
 //! | `cc` | the compiler for C and C++, with the runtime |
 //! | `cargo` | `cargo test` with settings, and replay |
+//! | `native` | checks of C and C++ programs |
 //! | `explain` | a JSON report made readable |
 //! | `migrate` | what a crate uses of loom or Shuttle |
 //! | `list` | memory models and settings |
@@ -29,6 +30,7 @@ pub mod exit;
 mod explain;
 mod list;
 mod migrate;
+mod native;
 mod run;
 
 pub use exit::Exit;

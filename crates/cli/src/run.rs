@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, Replay};
 use crate::cc::{self, Language};
 use crate::error::Error;
-use crate::{Exit, cargo, compare, demo, explain, list, migrate};
+use crate::{Exit, cargo, compare, demo, explain, list, migrate, native};
 
 /// The whole program: reads the arguments of the process, and returns its exit code.
 pub fn main() -> ExitCode {
@@ -46,7 +46,10 @@ fn run(command: Command) -> Result<Exit, Error> {
     match command {
         Command::Demo => demo::demo(),
         Command::Test(test) => cargo::test(&test),
-        Command::Replay(replay) => cargo::replay(&replay),
+        Command::Run(run) => {
+            native::run(&run.program, &run.arguments, &cargo::variables(&run.settings))
+        }
+        Command::Replay(replay) => replay_any(&replay),
         Command::Explain { file } => say(&explain::explain(&file)?),
         Command::Compare { options } => compare::compare(&options),
         Command::Migrate { folder, .. } => migrate::check(&folder),
@@ -55,6 +58,17 @@ fn run(command: Command) -> Result<Exit, Error> {
         Command::Models => say(&list::models()?),
         Command::Strategies => say(&list::strategies()),
         Command::Settings => say(&list::settings()),
+    }
+}
+
+/// Runs the execution of a token: of a program, if one is named, and else of the tests of a package.
+fn replay_any(replay: &Replay) -> Result<Exit, Error> {
+    match replay.arguments.split_first() {
+        Some((program, arguments)) if native::is_program(program) => {
+            let token = cargo::token(&replay.token)?;
+            native::run(program, arguments, &[("UNPICK_REPLAY", token)])
+        }
+        _ => cargo::replay(replay),
     }
 }
 

@@ -22,7 +22,7 @@ pub const VERSION: u32 = 1;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "message", rename_all = "snake_case")]
+#[serde(tag = "says", rename_all = "snake_case")]
 pub enum Message {
     /// The exploration begins.
     Started {
@@ -274,5 +274,42 @@ impl Message {
     /// When the line is no message.
     pub fn read(line: &str) -> Result<Message, serde_json::Error> {
         serde_json::from_str(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_survive_the_line() {
+        let step = Step { thread: 1, place: Some(Code { module: 0, offset: 7 }), action: Action::Free, deciding: true };
+        let object =
+            Object { kind: String::from("atomic"), address: 16, size: 4, home: Home::Static(Code { module: 1, offset: 3 }) };
+        let finding = Finding {
+            title: String::from("data race"),
+            message: vec![String::from("one"), String::from("two")],
+            place: None,
+            threads: vec![Thread { name: String::from("main"), spawned: None }],
+            objects: vec![object],
+            steps: vec![step],
+            stacks: Vec::new(),
+            token: String::from("t"),
+            model: String::from("sc"),
+            strategy: String::from("optimal"),
+            execution: 3,
+            output: Output::default(),
+        };
+        let messages = [
+            Message::Started { version: VERSION, modules: vec![String::from("/bin/x")] },
+            Message::Progress(Progress { estimate: Some((0.5, 10.0)), ..Progress::default() }),
+            Message::Violation(Box::new(finding)),
+            Message::Failed { text: String::from("no\nline") },
+        ];
+        for message in messages {
+            let line = message.line();
+            assert_eq!(line.matches('\n').count(), 1);
+            assert_eq!(Message::read(&line).ok(), Some(message));
+        }
     }
 }
