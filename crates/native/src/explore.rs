@@ -12,6 +12,7 @@ use unpick_core::stats::Stats;
 use unpick_core::violation::{Point, Violation};
 use unpick_native_wire::{self as wire, Message};
 
+use crate::facts::Facts;
 use crate::output::Kept;
 use crate::record::Recorder;
 use crate::session::{self, Session};
@@ -181,7 +182,7 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
     let summary = summary(&named, session, &stats, exhausted, decides).with_effort(effort);
     let verdict = match ending {
         Ending::Violated(violation) => {
-            let ways = Ways::new(&named, session.execution.graph(), &[], &violation);
+            let ways = Ways::new(&named, session.execution.graph(), session.facts.bits(), &violation);
             session.execution = plan.begin();
             let finding = telling::tell(session, &named, &violation, &ways, stats.executions())?;
             return finish_violated(finding, &summary);
@@ -253,6 +254,8 @@ pub(crate) fn follow(
     let model = registry::model(&config.model)?;
     session.execution = Execution::new(model, registry::replay(schedule.clone()), usize::MAX);
     session.spins = Default::default();
+    session.facts = Facts::new(&schedule.known.facts);
+    session.names.clone_from(&schedule.known.threads);
     session.recorder = Some(Recorder::new(wanted));
     let outcome = loop {
         let outcome = run_checked(session)?;

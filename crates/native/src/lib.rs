@@ -14,7 +14,9 @@
 //! | `ops` | ops of the program: from a call to its answer |
 //! | `entry` | how calls come in, with the caller's registers and stack in view |
 //! | `abi_atomic`, `abi_plain` | what the instrumentation calls |
-//! | `threads`, `pthread`, `memory`, `crash` | what stands in front of the C library |
+//! | `threads`, `pthread`, `futex`, `statics`, `time`, `memory`, `crash` | what stands in front of the C library |
+//! | `told` | what programs tell us: `unpick.h` |
+//! | `wakes`, `facts` | how threads wait for each other, and what one execution tells the next |
 //! | `fiber`, `pool` | threads of the program on one OS thread |
 //! | `modules`, `snapshot` | the memory of the program, and how it is brought back |
 //! | `heap`, `shadow`, `places` | what is known of memory: blocks, accesses, locations of the graph |
@@ -28,8 +30,10 @@ mod abi_plain;
 mod crash;
 mod entry;
 mod explore;
+mod facts;
 mod fiber;
 mod frames;
+mod futex;
 mod heap;
 mod memory;
 mod mode;
@@ -46,6 +50,10 @@ mod session;
 mod shadow;
 mod snapshot;
 mod start;
+mod statics;
 mod sys;
 mod telling;
 mod threads;
+mod time;
+mod told;
+mod wakes;

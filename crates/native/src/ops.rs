@@ -165,6 +165,9 @@ impl Caller {
     #[inline(always)]
     pub(crate) fn touch(&self, address: usize, size: usize, writes: bool, site: Site) {
         let s = self.session();
+        if !s.ignored.is_empty() && s.ignored.iter().any(|&(from, to)| from <= address && address < to) {
+            return;
+        }
         let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
         let touch = Touch { point, writes, atomic: false };
         if let Some(conflict) = s.shadow.access((address, size), touch, &mut s.execution) {
@@ -202,6 +205,22 @@ impl Caller {
         let point = Point { thread: self.thread, index: s.execution.position(self.thread), site: self.site };
         s.execution.block(self.thread, Waiter { point, wait });
         depart_for_good(self.session)
+    }
+
+    /// A number below a bound, chosen in every possible way.
+    pub(crate) fn choose(&self, bound: Value) -> Value {
+        self.take_other(&Op::choice(bound, self.site))
+    }
+
+    /// Stops the thread as one that waits for a change of what it has read since its event `from`. It comes back
+    /// only under a strategy that looks ahead: then it is to read again.
+    pub(crate) fn wait_for_change(&self, from: u32) {
+        self.record();
+        let s = self.session();
+        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site: self.site };
+        if s.execution.spin(point, None, from) {
+            depart(self.session);
+        }
     }
 
     /// Keeps the call stack, if it is wanted.
@@ -268,6 +287,9 @@ impl Session {
     #[inline(always)]
     pub(crate) fn read_memory(&mut self, key: Key) -> Value {
         let Key { address, width, .. } = key;
+        if key.is_made_up() {
+            return self.places.find(key).map_or_else(|| key.first_value(), |place| place.value);
+        }
         // SAFETY: the program is about to use these bytes in the same way, and has been seen to reach them.
         unsafe {
             match width {
@@ -304,6 +326,9 @@ impl Session {
         let id = EventId { thread, index: self.execution.position(thread) - 1 };
         let event = self.execution.graph().event(id);
         let (writes, value) = (event.is_write(), event.value);
+        if key.is_made_up() {
+            return;
+        }
         if writes && self.places.is_newest(self.execution.graph(), key, id) {
             self.write_memory(key, value);
             if let Some(place) = self.places.find(key) {

@@ -16,6 +16,40 @@ pub(crate) struct Key {
     pub(crate) kind: &'static str,
 }
 
+/// Addresses from here on are made up.
+const MADE_UP: usize = 1 << 63;
+
+/// What has a location and no memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MadeUp {
+    /// The signal that wakes a thread, by its number.
+    Wake(usize),
+    /// Threads that wait at an address in the kernel.
+    Queue(usize),
+}
+
+impl Key {
+    /// The key of something that has no memory.
+    pub(crate) fn made_up(what: MadeUp) -> Key {
+        let (number, kind) = match what {
+            MadeUp::Wake(thread) => (2 * thread, "signal"),
+            MadeUp::Queue(address) => (2 * address + 1, "futex"),
+        };
+        Key { address: MADE_UP | number << 3, width: 8, kind }
+    }
+
+    /// Whether there is no memory.
+    #[inline(always)]
+    pub(crate) fn is_made_up(self) -> bool {
+        self.address >= MADE_UP
+    }
+
+    /// What a location without memory holds at first: a signal was not sent, and nobody waits.
+    pub(crate) fn first_value(self) -> Value {
+        Value::from(self.address >> 3 & 1 == 0)
+    }
+}
+
 /// A location and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {

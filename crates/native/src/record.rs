@@ -1,5 +1,6 @@
 //! What is kept of one execution that is run again, to tell about it.
 
+use unpick_core::op::{Site, ThreadId};
 use unpick_core::violation::Point;
 
 /// Keeps call stacks.
@@ -9,6 +10,8 @@ pub(crate) struct Recorder {
     wanted: Vec<Point>,
     /// Their stacks, as return addresses.
     pub(crate) stacks: Vec<(Point, Vec<usize>)>,
+    /// Remarks: who made them, before which event, and where.
+    pub(crate) labels: Vec<(Point, String)>,
     /// The memory that the violation is about.
     pub(crate) range: Option<(usize, usize)>,
 }
@@ -22,7 +25,13 @@ impl Recorder {
     /// Forgets what was kept.
     pub(crate) fn begin(&mut self) {
         self.stacks.clear();
+        self.labels.clear();
         self.range = None;
+    }
+
+    /// Keeps a remark.
+    pub(crate) fn label(&mut self, thread: ThreadId, index: u32, site: Site, text: String) {
+        self.labels.push((Point { thread, index, site }, text));
     }
 
     /// Keeps the stack of a thread that stands at a point: its registers are at `frame`, and its stack ends at

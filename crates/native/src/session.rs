@@ -12,6 +12,7 @@ use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Point, Violation, Wait};
 
+use crate::facts::Facts;
 use crate::fiber::{self, Fiber};
 use crate::heap::{self, Block};
 use crate::mode::{self, Mode};
@@ -39,6 +40,8 @@ pub(crate) struct Limits {
     pub(crate) must_end: bool,
     /// Whether a thread that waits for a condition may wake up without a reason.
     pub(crate) spurious_wakeups: bool,
+    /// Whether waits with a limit on time never give up.
+    pub(crate) patient: bool,
 }
 
 /// A check in progress.
@@ -69,6 +72,14 @@ pub(crate) struct Session {
     pub(crate) keys: Vec<usize>,
     /// How many keys there were when `main` began.
     pub(crate) keys_kept: Vec<usize>,
+    /// Memory whose plain accesses are not looked at.
+    pub(crate) ignored: Vec<(usize, usize)>,
+    /// Blocks that were given up, and are freed some time.
+    pub(crate) retired: Vec<usize>,
+    /// What is known about the program.
+    pub(crate) facts: Facts,
+    /// What threads were called in the exploration whose schedule is followed; empty: as now.
+    pub(crate) names: Vec<u32>,
     /// Whether a thread has waited, without a time limit, for another to wake it.
     pub(crate) waits: bool,
     /// Blocks of the heap in the last run that was recorded.
@@ -112,6 +123,10 @@ impl Session {
             at_exit_kept: 0,
             keys: Vec::new(),
             keys_kept: Vec::new(),
+            ignored: Vec::new(),
+            retired: Vec::new(),
+            facts: Facts::default(),
+            names: Vec::new(),
             waits: false,
             blocks: Vec::new(),
             modules: Modules::find(storage),
@@ -156,6 +171,8 @@ impl Session {
     fn restore(&mut self) {
         self.snapshot.restore(self.threads.iter().map(|thread| thread.ran));
         self.threads.iter_mut().for_each(Thread::clear);
+        self.ignored.clear();
+        self.retired.clear();
         self.at_exit.truncate(self.at_exit_kept);
         self.keys.clone_from(&self.keys_kept);
     }

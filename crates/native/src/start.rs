@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-use unpick_check::{Config, Detached, Error, registry};
+use unpick_check::{Config, Detached, Error, Timeouts, registry};
 use unpick_native_wire::{CHANNEL, Message, VERSION};
 
 use crate::explore;
@@ -104,6 +104,10 @@ fn check() -> Result<(), Error> {
     native.stack_size = STACK;
     native.detached = Detached::Abandoned;
     let config = native.with_environment(|name| std::env::var(name).ok())?;
+    if config.timeouts == Timeouts::Last {
+        let problem = String::from("`last` is not there for C and C++ programs; use `any` or `never`");
+        return Err(Error::Setting { name: String::from("timeouts"), problem });
+    }
     let limits = Limits {
         stack_size: config.stack_size,
         max_rounds: config.max_rounds,
@@ -111,6 +115,7 @@ fn check() -> Result<(), Error> {
         leaks: config.leaks,
         must_end: config.detached == Detached::MustEnd,
         spurious_wakeups: config.spurious_wakeups,
+        patient: config.timeouts == Timeouts::Never,
     };
     let mut plan = registry::plan(&config)?;
     output::drop_all();

@@ -180,6 +180,10 @@ impl<'a> Telling<'a> {
             let place = self.code(event.site);
             self.steps.push(Step { thread: id.thread.index(), place, action, deciding });
         }
+        let labels = self.session.recorder.iter().flat_map(|recorder| recorder.labels.iter().rev());
+        for (point, text) in labels.cloned().collect::<Vec<_>>() {
+            self.insert(point, Action::Label { text }, false);
+        }
         let message = self.add_violation();
         self.mark_by_blame();
         message
@@ -357,7 +361,7 @@ impl<'a> Telling<'a> {
             }
             Kind::UseAfterFree { access, freed, after, .. } => {
                 let object = self.memory();
-                self.insert(*freed, Action::Free);
+                self.insert(*freed, Action::Free, true);
                 self.add_access(access, object);
                 let first = match after {
                     true => "memory is used after it was freed:",
@@ -386,7 +390,7 @@ impl<'a> Telling<'a> {
                 ]
             }
             Kind::DoubleFree { first, block } => {
-                self.insert(*first, Action::Free);
+                self.insert(*first, Action::Free, true);
                 self.push(point, Action::Free);
                 vec![
                     format!("a block of {} bytes is freed a second time:", block.size),
@@ -441,7 +445,7 @@ impl<'a> Telling<'a> {
             self.steps[step].deciding = true;
             return;
         }
-        self.insert(access.point, Action::Access { object, writes: access.writes });
+        self.insert(access.point, Action::Access { object, writes: access.writes }, true);
     }
 
     fn event_at(&self, point: Point) -> Option<EventId> {
@@ -451,7 +455,7 @@ impl<'a> Telling<'a> {
     }
 
     /// Adds a step that is no event: after the events that came before it, and before those that came after.
-    fn insert(&mut self, point: Point, action: Action) {
+    fn insert(&mut self, point: Point, action: Action, deciding: bool) {
         let next = EventId { thread: point.thread, index: point.index };
         let at = match (next.index as usize) < self.graph.thread_len(point.thread) {
             true => self.step(next),
@@ -464,7 +468,7 @@ impl<'a> Telling<'a> {
             shift(&mut step.action, at);
         }
         let place = self.code(point.site);
-        self.steps.insert(at, Step { thread: point.thread.index(), place, action, deciding: true });
+        self.steps.insert(at, Step { thread: point.thread.index(), place, action, deciding });
     }
 
     fn told_access(&self, access: &Access) -> String {

@@ -32,6 +32,12 @@ pub(crate) struct Thread {
     destructors: Vec<(usize, usize)>,
     /// What it keeps under each key.
     keys: Vec<usize>,
+    /// Locks that it reads through, and how often.
+    pub(crate) reads: Vec<(usize, u32)>,
+    /// Where its clock stands, in nanoseconds.
+    pub(crate) clock: u64,
+    /// How many events it had when it last said that it achieves nothing.
+    pub(crate) spun: u32,
     /// Memory that ops have used and that it has written to since its last op.
     pub(crate) dirty: Vec<(Key, Site)>,
 }
@@ -48,6 +54,9 @@ impl Thread {
             joined: false,
             destructors: Vec::new(),
             keys: Vec::new(),
+            reads: Vec::new(),
+            clock: 0,
+            spun: 0,
             dirty: Vec::new(),
         }
     }
@@ -72,6 +81,9 @@ impl Thread {
         self.result = 0;
         self.destructors.clear();
         self.keys.clear();
+        self.reads.clear();
+        self.clock = 0;
+        self.spun = 0;
         self.dirty.clear();
     }
 }
@@ -278,8 +290,10 @@ extern "C" fn create(
         s.execution.repeat();
         depart_for_good(caller.session);
     }
+    let clock = s.threads[caller.thread.index()].clock;
     let thread = &mut s.threads[child.index()];
     thread.begin(function, argument);
+    thread.clock = clock;
     thread.detached = state == libc::PTHREAD_CREATE_DETACHED;
     // SAFETY: the caller's pointer.
     unsafe { *handle = thread.fiber.storage };
