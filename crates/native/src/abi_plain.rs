@@ -19,6 +19,9 @@ fn access(address: usize, size: usize, writes: bool) {
     // SAFETY: there is a session when the program runs.
     let thread = unsafe { (*session).current };
     let caller = Caller::without_site(session, thread);
+    if session::must_stop() {
+        caller.give_up(site);
+    }
     caller.touch(address, size, writes, site);
     caller.leave();
 }

@@ -141,12 +141,16 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
     depart_for_good(session)
 }
 
+/// What is said of a thread that does nothing visible for long.
+pub(crate) const ENDLESS: &str = "the thread goes round without end, and does nothing that others could see";
+
 unsafe extern "C" fn on_tick(_: i32, _: *mut libc::siginfo_t, context: *mut c_void) {
-    if !mode::in_program() {
+    let session = session::get();
+    if session.is_null() {
         return;
     }
-    let session = session::get();
-    // SAFETY: the program runs, so there is a session, which nobody else uses.
+    // SAFETY: the session is never freed. Where the engine was interrupted, numbers are read that it may be about to
+    // change; then another tick tells.
     let s = unsafe { &mut *session };
     let now = (s.execution.stats().runs, s.execution.position(s.current));
     let (runs, position, ticks) = s.looked;
@@ -158,11 +162,16 @@ unsafe extern "C" fn on_tick(_: i32, _: *mut libc::siginfo_t, context: *mut c_vo
     if ticks + 1 < s.limits.most_ticks {
         return;
     }
+    if !mode::in_program() {
+        // The thread is stopped when it next comes in.
+        session::stop_soon();
+        return;
+    }
     mode::set(Mode::Engine);
     s.looked.2 = 0;
     // SAFETY: the kernel passes valid pointers to a handler of this kind.
     let registers = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    let problem = String::from("the thread goes round without end, and does nothing that others could see");
+    let problem = String::from(ENDLESS);
     s.fail(Kind::Crash { problem }, Site(registers[libc::REG_RIP as usize] as u64 + 1));
     depart_for_good(session)
 }

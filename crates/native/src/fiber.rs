@@ -15,6 +15,8 @@ pub(crate) struct Fiber {
     pub(crate) storage: usize,
     /// Where its stack begins, which grows down.
     pub(crate) top: usize,
+    /// Where its stack ends.
+    pub(crate) limit: usize,
 }
 
 /// Whether the processor lets programs set the base of thread-local storage.

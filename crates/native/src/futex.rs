@@ -72,12 +72,12 @@ fn wait(caller: &Caller, address: usize, expected: u32, timed: bool) -> isize {
     if found != u64::from(expected) {
         if !caller.leave_set(set) {
             // Somebody has taken it for a thread that sleeps, and wakes it.
-            caller.await_signal(Order::Relaxed);
+            caller.await_signal(Order::Acquire);
         }
         return -(libc::EAGAIN as isize);
     }
     let until = if timed { Until::Time } else { Until::Woken };
-    let woken = caller.wait_in_set(set, until, Order::Relaxed);
+    let woken = caller.wait_in_set(set, until, Order::Acquire);
     match woken || !timed {
         true => 0,
         false => -(libc::ETIMEDOUT as isize),

@@ -216,3 +216,14 @@ pub(crate) fn restore() {
 pub(crate) fn blocks() -> Vec<Block> {
     heap().arenas.iter().flat_map(|arena| &arena.blocks).copied().collect()
 }
+
+/// The blocks of threads that nobody has freed.
+pub(crate) fn left() -> Vec<Found> {
+    let arenas = heap().arenas.iter().enumerate().skip(1);
+    let blocks = arenas.flat_map(|(number, arena)| {
+        let thread = Some(ThreadId(number as u32 - 1));
+        let blocks = arena.blocks.iter().enumerate();
+        blocks.map(move |(number, &block)| Found { block, thread, number })
+    });
+    blocks.filter(|found| found.block.freed.is_none()).collect()
+}

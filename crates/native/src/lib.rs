@@ -19,6 +19,7 @@
 //! | `wakes`, `facts` | how threads wait for each other, and what one execution tells the next |
 //! | `fiber`, `pool` | threads of the program on one OS thread |
 //! | `modules`, `snapshot` | the memory of the program, and how it is brought back |
+//! | `leaks` | memory that is left behind |
 //! | `heap`, `shadow`, `places` | what is known of memory: blocks, accesses, locations of the graph |
 //! | `telling`, `record`, `frames`, `output` | what is sent about a violation |
 //! | `own_memory`, `sys`, `real` | the engine's own memory, the kernel, and the C library behind us |
@@ -35,6 +36,7 @@ mod fiber;
 mod frames;
 mod futex;
 mod heap;
+mod leaks;
 mod memory;
 mod mode;
 mod modules;

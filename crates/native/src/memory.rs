@@ -30,6 +30,24 @@ entries! {
     memalign => allocate_aligned;
     valloc => allocate_pages;
     malloc_usable_size => usable_size;
+    _Znwm => new;
+    _Znam => new;
+    _ZnwmRKSt9nothrow_t => allocate;
+    _ZnamRKSt9nothrow_t => allocate;
+    _ZnwmSt11align_val_t => new_aligned;
+    _ZnamSt11align_val_t => new_aligned;
+    _ZnwmSt11align_val_tRKSt9nothrow_t => new_aligned;
+    _ZnamSt11align_val_tRKSt9nothrow_t => new_aligned;
+    _ZdlPv => release;
+    _ZdaPv => release;
+    _ZdlPvm => release;
+    _ZdaPvm => release;
+    _ZdlPvRKSt9nothrow_t => release;
+    _ZdaPvRKSt9nothrow_t => release;
+    _ZdlPvSt11align_val_t => release;
+    _ZdaPvSt11align_val_t => release;
+    _ZdlPvmSt11align_val_t => release;
+    _ZdaPvmSt11align_val_t => release;
 }
 
 fn is_ordinary() -> bool {
@@ -60,6 +78,23 @@ extern "C" fn allocate(size: usize) -> usize {
         return unsafe { __libc_malloc(size) };
     }
     take(size, 16)
+}
+
+/// `operator new`: it has no memory only when the process has none, which ends it.
+extern "C" fn new(size: usize) -> usize {
+    or_end(allocate(size.max(1)))
+}
+
+extern "C" fn new_aligned(size: usize, align: usize) -> usize {
+    or_end(allocate_aligned(align, size.max(1)))
+}
+
+fn or_end(block: usize) -> usize {
+    if block == 0 {
+        sys::write(2, b"unpick: the program has used up its memory\n");
+        sys::exit(2);
+    }
+    block
 }
 
 extern "C" fn allocate_zeroed(count: usize, size: usize) -> usize {

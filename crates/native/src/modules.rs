@@ -17,6 +17,8 @@ pub(crate) struct Module {
     pub(crate) writable: Vec<(usize, usize)>,
     /// Where its thread-local storage lies, relative to the base of storage, and its size.
     pub(crate) storage: Option<(isize, usize)>,
+    /// Whether it is the C library or a part of it.
+    is_system: bool,
     /// Whether it is the program or one of its libraries, and neither ours nor the loader.
     pub(crate) is_of_program: bool,
 }
@@ -40,6 +42,12 @@ impl Modules {
         // SAFETY: the callback gets the scan, and uses it only during the call.
         unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut scan).cast()) };
         Modules { list: scan.modules }
+    }
+
+    /// Whether an address is of the C library.
+    pub(crate) fn is_system(&self, address: usize) -> bool {
+        let code = self.code(address);
+        code.is_some_and(|code| self.list[code.module as usize].is_system)
     }
 
     /// The place of an address.
@@ -82,10 +90,13 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, scan: *mut c_
         let data = info.dlpi_tls_data as usize;
         (data != 0).then(|| (data.wrapping_sub(scan.storage) as isize, header.p_memsz as usize))
     });
+    let file = file.to_string();
     let path = if name.is_empty() { own_path() } else { name };
     let writable = writable.collect();
     let is_of_program = !is_ours && !is_loader;
-    scan.modules.push(Module { path, base, parts, writable, storage, is_of_program });
+    let system = ["libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so"];
+    let is_system = is_ours || is_loader || system.iter().any(|name| file.starts_with(name));
+    scan.modules.push(Module { is_system, path, base, parts, writable, storage, is_of_program });
     0
 }
 

@@ -9,6 +9,7 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::op::{Kind, Mode as Order, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Block, Point, Violation, Wait, Waiter};
 
+use crate::crash;
 use crate::entry;
 use crate::heap;
 use crate::mode::{self, Mode};
@@ -36,7 +37,11 @@ pub(crate) fn enter() -> Option<Caller> {
         let session = session::get();
         // SAFETY: there is a session when the program runs.
         let thread = unsafe { (*session).current };
-        Caller { session, thread, frame, site }
+        let caller = Caller { session, thread, frame, site };
+        if session::must_stop() {
+            caller.give_up(site);
+        }
+        caller
     })
 }
 
@@ -56,6 +61,15 @@ impl Caller {
     /// A thread that stands at no call.
     pub(crate) fn without_site(session: *mut Session, thread: ThreadId) -> Caller {
         Caller { session, thread, frame: 0, site: Site(0) }
+    }
+
+    /// Ends the execution, since the thread has used up its stack or its time.
+    #[cold]
+    pub(crate) fn give_up(&self, site: Site) -> ! {
+        let problem = if session::is_overdue() { crash::ENDLESS } else { "the stack has overflowed" };
+        let problem = problem.to_string();
+        self.session().fail(violation::Kind::Crash { problem }, site);
+        depart_for_good(self.session)
     }
 
     /// Lets the program go on.

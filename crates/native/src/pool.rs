@@ -42,7 +42,7 @@ pub(crate) fn make(stack: usize) -> Result<Fiber, Error> {
     // SAFETY: makes the attributes, and then changes them.
     unsafe {
         libc::pthread_attr_init(attributes.as_mut_ptr());
-        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack.max(1 << 16) + KEPT);
+        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack.max(1 << 16) + 4 * KEPT);
     }
     type Attributes = *const libc::pthread_attr_t;
     let failed = pass!(
@@ -63,7 +63,8 @@ pub(crate) fn make(stack: usize) -> Result<Fiber, Error> {
         unsafe { sys::call(libc::SYS_sched_yield, [0; 6]) };
     }
     let top = parked.stack.load(Ordering::Relaxed) - KEPT;
-    Ok(Fiber { stack: 0, storage: parked.storage.load(Ordering::Relaxed), top })
+    let limit = top - stack.max(1 << 16) + KEPT;
+    Ok(Fiber { stack: 0, storage: parked.storage.load(Ordering::Relaxed), top, limit })
 }
 
 /// The fiber of the main thread: its own storage, and a stack of its own.
@@ -74,7 +75,7 @@ pub(crate) fn make_main(stack: usize) -> Result<Fiber, Error> {
     })?;
     // SAFETY: the first page of the new mapping; an overflow is to be noticed.
     unsafe { sys::call(libc::SYS_mprotect, [start, KEPT, libc::PROT_NONE as usize, 0, 0, 0]) };
-    Ok(Fiber { stack: 0, storage: fiber::storage(), top: start + size + KEPT })
+    Ok(Fiber { stack: 0, storage: fiber::storage(), top: start + size + KEPT, limit: start + KEPT })
 }
 
 /// A stack for signal handlers.

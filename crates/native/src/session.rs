@@ -3,7 +3,7 @@
 //! Everything runs on one OS thread. Ops run on the stack of the thread that takes them, and switch to another
 //! thread only when that one must run. The explorer, on the stack of the process, runs between executions.
 
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use unpick_checkers::spin::Spins;
 use unpick_checkers::{race, stuck};
@@ -89,6 +89,29 @@ pub(crate) struct Session {
     explorer: Fiber,
     /// Events before the last look at whether the program makes progress.
     pub(crate) looked: (u64, u32, u32),
+}
+
+/// Bytes of stack that the engine needs.
+const ROOM: usize = 1 << 14;
+
+/// How far down the stack of the running thread may reach when the engine is called.
+static LOWEST: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the running thread must not go on: it has used up its stack, or its time.
+#[inline(always)]
+pub(crate) fn must_stop() -> bool {
+    let here = 0u8;
+    (&raw const here as usize) < LOWEST.load(Relaxed)
+}
+
+/// Stops the running thread when it next calls the engine.
+pub(crate) fn stop_soon() {
+    LOWEST.store(usize::MAX, Relaxed);
+}
+
+/// Whether that was asked for.
+pub(crate) fn is_overdue() -> bool {
+    LOWEST.load(Relaxed) == usize::MAX
 }
 
 static SESSION: AtomicPtr<Session> = AtomicPtr::new(std::ptr::null_mut());
@@ -185,6 +208,11 @@ impl Session {
         Some(next)
     }
 
+    /// Memory that can be reached from everywhere.
+    pub(crate) fn roots(&self) -> Vec<(usize, usize)> {
+        self.snapshot.ranges().collect()
+    }
+
     /// Turns an outcome into the violation that it shows, if it shows one.
     fn judge(&mut self, outcome: Outcome) -> Outcome {
         match outcome {
@@ -200,6 +228,8 @@ impl Session {
                     outcome = Outcome::Complete;
                 }
                 let violation = race::in_graph(graph).or(stuck);
+                let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
+                let violation = if whole { self.leak() } else { violation };
                 violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
             }
             Outcome::Diverged(divergence) => {
@@ -274,6 +304,7 @@ unsafe fn resumed(session: *mut Session, thread: ThreadId) -> Fiber {
     // SAFETY: as in `run`.
     let thread = unsafe { &mut (&mut (*session).threads)[thread.index()] };
     thread.ran = true;
+    LOWEST.store(thread.fiber.limit + ROOM, Relaxed);
     thread.fiber
 }
 

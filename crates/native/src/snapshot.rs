@@ -50,6 +50,12 @@ impl Snapshot {
         Snapshot { common, storage: fibers.map(blocks).collect() }
     }
 
+    /// Where the memory lies that is common to all threads, and that of the main thread.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let pieces = self.common.iter().chain(self.storage.iter().take(1).flatten());
+        pieces.map(|piece| (piece.at, piece.at + piece.held.len()))
+    }
+
     /// Brings the memory back that is common to all threads, and that of the threads that have run.
     pub(crate) fn restore(&self, ran: impl Iterator<Item = bool>) {
         self.common.iter().for_each(Piece::restore);
