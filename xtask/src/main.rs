@@ -10,6 +10,7 @@ mod bounded;
 mod engine;
 mod fuzz;
 mod native;
+mod native_examples;
 mod numbers;
 mod peers;
 mod samplers;
@@ -45,6 +46,8 @@ enum Command {
     ShuttleTests(shuttle::ShuttleTests),
     /// Runs litmus tests as C and C++ programs, and compares with what their files say.
     NativeMatrix(native::NativeMatrix),
+    /// Builds and explores the examples in C and C++: projects, Boost.Lockfree, libcds.
+    NativeExamples(native_examples::NativeExamples),
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Command::FuzzBounded(fuzz) => fuzz.run(),
         Command::ShuttleTests(tests) => tests.run(),
         Command::NativeMatrix(matrix) => matrix.run(),
+        Command::NativeExamples(examples) => examples.run(),
         Command::Bench(Bench::Engine(engine)) => engine.run(),
         Command::Bench(Bench::Peers(peers)) => peers.run(),
         Command::Suites(suites) => suites.run(),

@@ -8,7 +8,7 @@ use crate::module::{Module, covering};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Frame {
-    /// The name, readable and without parameters.
+    /// The name, readable and without parameters; what is long in brackets is left out.
     pub function: Option<String>,
     /// The name as the linker knows it.
     pub symbol: Option<String>,
@@ -20,6 +20,13 @@ pub struct Frame {
     pub column: Option<u32>,
     /// Whether the code is part of the next frame's function, which the compiler put it into.
     pub inlined: bool,
+}
+
+impl Frame {
+    /// The name with everything in brackets.
+    pub fn whole(&self) -> Option<String> {
+        self.symbol.as_deref().map(demangled)
+    }
 }
 
 impl fmt::Display for Frame {
@@ -40,11 +47,11 @@ impl Module {
         let symbol = covering(&self.functions, offset);
         match frames.last_mut() {
             Some(outermost) if outermost.function.is_none() => {
-                outermost.function = symbol.map(|symbol| demangled(&symbol.name));
+                outermost.function = symbol.map(|symbol| shortened(&demangled(&symbol.name)));
                 outermost.symbol = symbol.map(|symbol| symbol.name.clone());
             }
             None => frames.extend(symbol.map(|symbol| Frame {
-                function: Some(demangled(&symbol.name)),
+                function: Some(shortened(&demangled(&symbol.name))),
                 symbol: Some(symbol.name.clone()),
                 ..Frame::default()
             })),
@@ -66,7 +73,7 @@ impl Module {
             let symbol = frame.function.as_ref().and_then(|name| Some(name.raw_name().ok()?.into_owned()));
             let place = frame.location.as_ref();
             frames.push(Frame {
-                function: symbol.as_deref().map(demangled),
+                function: symbol.as_deref().map(demangled).as_deref().map(shortened),
                 symbol,
                 file: place.and_then(|place| place.file).map(tidied),
                 line: place.and_then(|place| place.line),
@@ -109,6 +116,60 @@ pub fn demangled(symbol: &str) -> String {
     name.unwrap_or_else(|| symbol.to_string())
 }
 
+/// What is longer than this in brackets is left out.
+const LONGEST: usize = 24;
+
+/// The names of operators with brackets that are none, the longest first.
+const OPERATORS: [&str; 12] = ["<=>", "->*", "<<=", ">>=", "()", "->", "<<", ">>", "<=", ">=", "<", ">"];
+
+/// A name that fits on a line: `queue<...>::pop` in place of all that the queue is made of.
+fn shortened(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("operator") {
+            let signs =
+                OPERATORS.iter().find(|signs| after.starts_with(**signs)).map_or(0, |signs| signs.len());
+            let end = "operator".len() + signs;
+            out.push_str(&rest[..end]);
+            rest = &rest[end..];
+            continue;
+        }
+        let inner = match c {
+            '<' => inside(rest, '<', '>'),
+            '(' => inside(rest, '(', ')'),
+            _ => None,
+        };
+        match inner {
+            Some(inner) if inner.len() > LONGEST => {
+                out.push_str(if c == '<' { "<...>" } else { "(...)" });
+                rest = &rest[inner.len() + 2..];
+            }
+            _ => {
+                out.push(c);
+                rest = &rest[c.len_utf8()..];
+            }
+        }
+    }
+    out
+}
+
+/// What is between the bracket that a text starts with and the one that closes it.
+fn inside(text: &str, open: char, close: char) -> Option<&str> {
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        if c == open {
+            depth += 1;
+        } else if c == close && !text[..at].ends_with('-') {
+            depth -= 1;
+            if depth == 0 {
+                return Some(&text[open.len_utf8()..at]);
+            }
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +179,21 @@ mod tests {
         assert_eq!(demangled("main"), "main");
         assert_eq!(demangled("_ZN5queue4pushEi"), "queue::push");
         assert_eq!(demangled("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"), "core::fmt::Formatter::pad");
+    }
+
+    #[test]
+    fn names_are_made_short() {
+        for (long, short) in [
+            ("std::atomic<int>::load", "std::atomic<int>::load"),
+            ("q::Queue<q::gc::Hazard, q::traits::Default, int>::pop", "q::Queue<...>::pop"),
+            ("q::pop(q::Queue<int>&, q::Back_off const&)::{lambda(int)#1}", "q::pop(...)::{lambda(int)#1}"),
+            ("a::operator<<", "a::operator<<"),
+            ("a::operator()", "a::operator()"),
+            ("a::operator-><some::very::long::type::of::argument>", "a::operator-><...>"),
+            ("std::pair<int (*)(int), long>::pair", "std::pair<int (*)(int), long>::pair"),
+        ] {
+            assert_eq!(shortened(long), short);
+        }
     }
 
     #[test]

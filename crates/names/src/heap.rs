@@ -21,8 +21,8 @@ impl Module {
 
     /// The type that a frame names.
     fn allocated(&self, frame: &Frame, bytes: u64) -> Option<(String, Entry)> {
-        let function = frame.function.as_deref().unwrap_or_default();
-        if let Some(inner) = argument(function, "allocator<") {
+        let function = frame.whole().unwrap_or_default();
+        if let Some(inner) = argument(&function, "allocator<") {
             return self.named(inner, bytes);
         }
         // Lines of the libraries name their own types, not those of the program.

@@ -1,7 +1,7 @@
 //! From a type and an offset to a field or an element.
 //!
-//! Fields are spelled as the program would: `table[3].next`. What a type of the standard library is made of is nobody's
-//! business: an `std::atomic` is told by its own name, and an `std::array` is an array.
+//! Fields are spelled as the program would: `table[3].next`. What a type of the standard libraries is made of is nobody's
+//! business: an `std::atomic` and a `pthread_mutex_t` are told by their own names, and an `std::array` is an array.
 
 use std::fmt;
 
@@ -73,6 +73,9 @@ impl Module {
                     return;
                 }
                 let Some(member) = notes.member(bare, part.offset, size) else { return };
+                if member.name.as_ref().is_some_and(|name| name.starts_with("__")) {
+                    return;
+                }
                 part.offset -= member.offset;
                 if let Some(name) = member.name.filter(|_| !is_array) {
                     part.name = format!("{}.{name}", part.name);

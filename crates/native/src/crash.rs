@@ -49,7 +49,12 @@ unsafe fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-extern "C" fn assertion(condition: *const c_char, file: *const c_char, line: u32, function: *const c_char) -> ! {
+extern "C" fn assertion(
+    condition: *const c_char,
+    file: *const c_char,
+    line: u32,
+    function: *const c_char,
+) -> ! {
     let Some(caller) = ops::enter() else {
         type Text = *const c_char;
         pass!(c"__assert_fail", fn(Text, Text, u32, Text) -> (), condition, file, line, function);
@@ -109,7 +114,8 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
     };
     let instruction = registers[libc::REG_RIP as usize] as usize;
     if !mode::in_program() {
-        let text = format!("unpick: signal {signal} in the runtime, at {instruction:#x}, address {address:#x}\n");
+        let text =
+            format!("unpick: signal {signal} in the runtime, at {instruction:#x}, address {address:#x}\n");
         sys::write(2, text.as_bytes());
         sys::exit(70);
     }

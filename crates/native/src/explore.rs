@@ -188,9 +188,7 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
             return finish_violated(finding, &summary);
         }
         Ending::Exhausted => match (cut, session.cut_loops.is_empty()) {
-            (Some(point), _) => {
-                Verdict::Inconclusive(Reason::Events(session.told_site(point.site)), summary)
-            }
+            (Some(point), _) => Verdict::Inconclusive(Reason::Events(session.told_site(point.site)), summary),
             (None, false) => {
                 let places = session.cut_loops.iter().map(|&site| session.told_site(site)).collect();
                 Verdict::Inconclusive(Reason::Rounds(places), summary)
@@ -221,10 +219,8 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
 pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Result<(), Error> {
     // SAFETY: as in `explore`.
     let session = unsafe { &mut *session };
-    let schedule: Schedule = token
-        .trim()
-        .parse()
-        .map_err(|malformed| Error::Token { problem: format!("{malformed}") })?;
+    let schedule: Schedule =
+        token.trim().parse().map_err(|malformed| Error::Token { problem: format!("{malformed}") })?;
     let mut config = config.clone();
     config.model = registry::model_of(schedule.model).ok_or_else(|| Error::Token {
         problem: String::from("it names a memory model that this version does not know"),
@@ -237,7 +233,9 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
     }
     let Some(violation) = violation else {
         return Err(Error::Token {
-            problem: String::from("the execution was repeated and shows no violation; the program may be mended"),
+            problem: String::from(
+                "the execution was repeated and shows no violation; the program may be mended",
+            ),
         });
     };
     let stats = *session.execution.stats();
@@ -347,4 +345,3 @@ fn cpu() -> Duration {
     unsafe { crate::sys::call(libc::SYS_clock_gettime, arguments) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
-

@@ -236,9 +236,10 @@ impl Shadow {
             let bytes = 1 << (at & 7);
             let records = &self.cell(at).records;
             let view = execution.view(thread);
-            records.iter().filter(|record| record.bytes & bytes != 0 && record.thread != thread).all(|record| {
-                knows(view, EventId { thread: record.thread, index: record.index })
-            })
+            records
+                .iter()
+                .filter(|record| record.bytes & bytes != 0 && record.thread != thread)
+                .all(|record| knows(view, EventId { thread: record.thread, index: record.index }))
         })
     }
 }
@@ -254,11 +255,8 @@ impl Cell {
     /// Looks what block the cell belongs to; `start` is its address.
     #[cold]
     fn be_born(&mut self, start: usize) {
-        let touch = |thread, index, site| Touch {
-            point: Point { thread, index, site },
-            writes: true,
-            atomic: false,
-        };
+        let touch =
+            |thread, index, site| Touch { point: Point { thread, index, site }, writes: true, atomic: false };
         let nobody = touch(ThreadId::MAIN, 0, Site(0));
         let Some(found) = heap::find(start + 7) else {
             self.records.push(Record::new(u8::MAX, &nobody, What::Outside));
@@ -325,7 +323,8 @@ impl Cell {
         // What everybody knows who knows of this access need not be remembered. A write knows of all before it.
         let plain = !touch.atomic;
         self.records.retain_mut(|record| {
-            let same = record.thread == thread && (plain || record.atomic) && (touch.writes || !record.writes);
+            let same =
+                record.thread == thread && (plain || record.atomic) && (touch.writes || !record.writes);
             if record.what == What::Access && (same || (touch.writes && plain)) {
                 record.bytes &= !bytes;
             }

@@ -61,8 +61,7 @@ pub(crate) fn map(at: usize, size: usize) -> Option<usize> {
 pub(crate) fn environment_has(name: &str) -> bool {
     let path = c"/proc/self/environ";
     // SAFETY: the path is a C string.
-    let file =
-        unsafe { call(libc::SYS_open, [path.as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]) };
+    let file = unsafe { call(libc::SYS_open, [path.as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]) };
     if file < 0 {
         return false;
     }

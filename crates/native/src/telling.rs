@@ -118,8 +118,14 @@ struct Telling<'a> {
 impl<'a> Telling<'a> {
     fn new(session: &'a Session, violation: &'a Violation) -> Telling<'a> {
         let graph = session.execution.graph();
-        let mut telling =
-            Telling { session, graph, violation, steps: Vec::new(), step_of: Vec::new(), objects: Vec::new() };
+        let mut telling = Telling {
+            session,
+            graph,
+            violation,
+            steps: Vec::new(),
+            step_of: Vec::new(),
+            objects: Vec::new(),
+        };
         let keys = &session.places.keys;
         for addr in 0..graph.location_count() {
             let object = match keys.get(addr).copied().flatten() {
@@ -327,7 +333,10 @@ impl<'a> Telling<'a> {
                 self.add_access(access, object);
                 let creator = thread_name(*creator);
                 vec![
-                    format!("`{}` is used by a thread that has not synchronised with its allocation:", mark(Mark::Object(object))),
+                    format!(
+                        "`{}` is used by a thread that has not synchronised with its allocation:",
+                        mark(Mark::Object(object))
+                    ),
                     self.told_access(access),
                     format!(
                         "its memory was allocated by {creator}, and nothing orders that before this use: publish the \
@@ -369,16 +378,27 @@ impl<'a> Telling<'a> {
                 let object = self.memory();
                 self.add_access(access, object);
                 let near = block.map_or_else(String::new, |block| {
-                    format!("; the block before it has {} bytes and was allocated by {}", block.size, thread_name(block.thread))
+                    format!(
+                        "; the block before it has {} bytes and was allocated by {}",
+                        block.size,
+                        thread_name(block.thread)
+                    )
                 });
-                vec![format!("memory is used that belongs to no block of the heap{near}:"), self.told_access(access)]
+                vec![
+                    format!("memory is used that belongs to no block of the heap{near}:"),
+                    self.told_access(access),
+                ]
             }
             Kind::DoubleFree { first, block } => {
                 self.insert(*first, Action::Free, true);
                 self.push(point, Action::Free);
                 vec![
                     format!("a block of {} bytes is freed a second time:", block.size),
-                    format!("first by {} at {}", thread_name(first.thread), self.session.told_site(first.site)),
+                    format!(
+                        "first by {} at {}",
+                        thread_name(first.thread),
+                        self.session.told_site(first.site)
+                    ),
                     format!("again by {thread} at {}", self.session.told_site(point.site)),
                 ]
             }

@@ -265,7 +265,9 @@ pub(crate) extern "C" fn create(
 ) -> i32 {
     let Some(caller) = ops::enter() else {
         if mode::mode() == Mode::Before {
-            refuse("the program starts a thread before `main`, which cannot be checked yet; start it in `main`");
+            refuse(
+                "the program starts a thread before `main`, which cannot be checked yet; start it in `main`",
+            );
         }
         type Attributes = *const libc::pthread_attr_t;
         return pass!(
@@ -407,13 +409,7 @@ extern "C" fn at_exit(function: usize, argument: usize, module: usize) -> i32 {
 
 extern "C" fn thread_at_exit(function: usize, object: usize, module: usize) -> i32 {
     if is_ordinary() {
-        return pass!(
-            c"__cxa_thread_atexit_impl",
-            fn(usize, usize, usize) -> i32,
-            function,
-            object,
-            module
-        );
+        return pass!(c"__cxa_thread_atexit_impl", fn(usize, usize, usize) -> i32, function, object, module);
     }
     if let Some(caller) = ops::enter() {
         caller.session().threads[caller.thread.index()].destructors.push((function, object));

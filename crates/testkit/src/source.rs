@@ -67,7 +67,8 @@ fn declare(program: &Program, language: Language, out: &mut String) {
             Language::C => format!(" = {}", location.init),
             Language::Cxx => format!("{{{}}}", location.init),
         };
-        push(out, 0, &format!("static {kind} {}{first};", location.name));
+        // Compilers drop variables that nobody reads, and the stores to them.
+        push(out, 0, &format!("static {kind} {} __attribute__((used)){first};", location.name));
     }
     for (index, name) in program.locks.iter().enumerate() {
         let line = match (is_posted(program, index), language) {
@@ -158,7 +159,12 @@ fn any(program: &Program, wanted: &dyn Fn(&Stmt) -> bool) -> bool {
     program.threads.iter().any(|thread| within(&thread.body, wanted))
 }
 
+/// An expression, with as many parentheses as it has operators within.
 fn expression(expr: &Expr, name: &dyn Fn(Reg) -> String) -> String {
+    let within = |expr: &Expr| match expr {
+        Expr::Binary(..) => format!("({})", expression(expr, name)),
+        _ => expression(expr, name),
+    };
     match expr {
         Expr::Const(value) => format!("{value}L"),
         Expr::Reg(register) => name(*register),
@@ -175,7 +181,7 @@ fn expression(expr: &Expr, name: &dyn Fn(Reg) -> String) -> String {
                 BinOp::And => "&&",
                 BinOp::Or => "||",
             };
-            format!("({} {sign} {})", expression(left, name), expression(right, name))
+            format!("{} {sign} {}", within(left), within(right))
         }
     }
 }
@@ -248,16 +254,16 @@ impl Writer<'_> {
             true => format!("*(long *)&{}", place(loc)),
             false => place(loc),
         };
-        let into = |dst: &Option<Reg>| dst.map_or(String::new(), |dst| format!("{} = ", self.register(dst)));
+        // An operation whose value nobody wants may be left out by a compiler, or become a weaker one.
+        let into = |dst: &Option<Reg>, call: String| match dst {
+            Some(dst) => format!("{} = {call};", self.register(*dst)),
+            None => format!("__asm__ volatile(\"\" : : \"r\"((long){call}));"),
+        };
         let one = |line: String| vec![line];
         match statement {
-            // A plain read whose value nobody wants would be left out by the compiler.
-            Stmt::Load { dst: None, loc, mode: Mode::Plain } => {
-                one(format!("__asm__ volatile(\"\" : : \"r\"({}));", plain(loc)))
-            }
-            Stmt::Load { dst, loc, mode: Mode::Plain } => one(format!("{}{};", into(dst), plain(loc))),
+            Stmt::Load { dst, loc, mode: Mode::Plain } => one(into(dst, plain(loc))),
             Stmt::Load { dst, loc, mode } => {
-                one(format!("{}atomic_load_explicit(&{}, {});", into(dst), place(loc), order(*mode)))
+                one(into(dst, format!("atomic_load_explicit(&{}, {})", place(loc), order(*mode))))
             }
             Stmt::Store { loc, mode: Mode::Plain, value } => {
                 one(format!("{} = {};", plain(loc), self.value(value)))
@@ -268,32 +274,22 @@ impl Writer<'_> {
                 self.value(value),
                 order(*mode)
             )),
-            Stmt::FetchAdd { dst, loc, mode, operand } => one(format!(
-                "{}atomic_fetch_add_explicit(&{}, {}, {});",
-                into(dst),
-                place(loc),
-                self.value(operand),
-                order(*mode)
-            )),
-            Stmt::Exchange { dst, loc, mode, value } => one(format!(
-                "{}atomic_exchange_explicit(&{}, {}, {});",
-                into(dst),
-                place(loc),
-                self.value(value),
-                order(*mode)
-            )),
+            Stmt::FetchAdd { dst, loc, mode, operand: value } | Stmt::Exchange { dst, loc, mode, value } => {
+                let verb = if matches!(statement, Stmt::FetchAdd { .. }) { "fetch_add" } else { "exchange" };
+                let (value, order) = (self.value(value), order(*mode));
+                one(into(dst, format!("atomic_{verb}_explicit(&{}, {value}, {order})", place(loc))))
+            }
             Stmt::Cas { dst, ok, loc, success, failure, expected, new, weak } => {
                 let strength = if *weak { "weak" } else { "strong" };
                 let call = format!(
-                    "{}atomic_compare_exchange_{strength}_explicit(&{}, &old, {}, {}, {});",
-                    into(ok),
+                    "atomic_compare_exchange_{strength}_explicit(&{}, &old, {}, {}, {})",
                     place(loc),
                     self.value(new),
                     order(*success),
                     order(*failure)
                 );
                 let mut lines = vec![String::from("{"), format!("    long old = {};", self.value(expected))];
-                lines.push(format!("    {call}"));
+                lines.push(format!("    {}", into(ok, call)));
                 lines.extend(dst.map(|dst| format!("    {} = old;", self.register(dst))));
                 lines.push(String::from("}"));
                 lines
@@ -310,10 +306,10 @@ impl Writer<'_> {
                     (false, Language::Cxx) => call.to_string(),
                     _ => format!("{call} == 0"),
                 };
-                one(format!("{}{taken};", into(dst)))
+                one(into(dst, format!("({taken})")))
             }
             Stmt::Assume(cond) => one(format!("unpick_assume({});", self.value(cond))),
-            Stmt::Choose { dst, n } => one(format!("{}unpick_choose({n});", into(dst))),
+            Stmt::Choose { dst, n } => one(into(dst, format!("unpick_choose({n})"))),
             Stmt::If { .. } => unreachable!("it has parts"),
         }
     }
@@ -354,23 +350,26 @@ sc: 1 complete, allowed
         let litmus = Litmus::parse(TEXT).expect("it is a test");
         let c = source(&litmus, Language::C);
         for line in [
-            "static atomic_long x = 0;",
+            "static atomic_long x __attribute__((used)) = 0;",
             "    *(long *)&x = 1L;",
             "    atomic_store_explicit(&y, 2L, memory_order_release);",
             "    pthread_mutex_lock(&l);",
             "    a_ = atomic_load_explicit(&y, memory_order_acquire);",
-            "    if ((a_ == 2L)) {",
+            "    if (a_ == 2L) {",
             "            long old = 2L;",
-            "            c_ = atomic_compare_exchange_weak_explicit(&y, &old, (a_ + 1L), memory_order_acq_rel, \
+            "            c_ = atomic_compare_exchange_weak_explicit(&y, &old, a_ + 1L, memory_order_acq_rel, \
              memory_order_acquire);",
             "            b_ = old;",
             "        d_ = unpick_choose(2);",
-            "        unpick_assume((d_ != 1L));",
-            "        unpick_forbid(((end_1.a == 2L) && (atomic_load_explicit(&y, memory_order_relaxed) == 3L)));",
+            "        unpick_assume(d_ != 1L);",
+            "        unpick_forbid((end_1.a == 2L) && (atomic_load_explicit(&y, memory_order_relaxed) == 3L));",
         ] {
             assert!(c.lines().any(|written| written.trim_end() == line.trim_end()), "{line}\n{c}");
         }
         let cxx = source(&litmus, Language::Cxx);
-        assert!(cxx.contains("static atomic<long> x{0};") && cxx.contains("l.lock();"), "{cxx}");
+        assert!(
+            cxx.contains("static atomic<long> x __attribute__((used)){0};") && cxx.contains("l.lock();"),
+            "{cxx}"
+        );
     }
 }

@@ -1,4 +1,6 @@
 // Prints expressions with the places of what they name: the compiler says what the names are.
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -33,6 +35,7 @@ int hidden;
 }  // namespace queue
 
 int plain;
+pthread_mutex_t locks[2];
 std::atomic<int> counter;
 Node table[5];
 int grid[3][4];
@@ -91,6 +94,7 @@ __attribute__((noinline)) static void blocks() {
 
 int main() {
     GLOBAL(plain);
+    say("global", "locks[1]", &locks[1], 4);
     GLOBAL(counter);
     GLOBAL(table[3].next);
     GLOBAL(table[4].value);

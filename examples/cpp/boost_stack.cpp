@@ -1,0 +1,17 @@
+// The stack of Boost.Lockfree, as it is: one thread puts a value in, two take one out.
+#include <boost/lockfree/stack.hpp>
+
+#include <cassert>
+#include <thread>
+
+int main() {
+    boost::lockfree::stack<int> stack(2);
+    int first = 0, second = 0;
+    std::thread putting([&] { stack.push(1); });
+    std::thread taking([&] { stack.pop(first); });
+    stack.pop(second);
+    putting.join();
+    taking.join();
+    assert(first + second <= 1);
+    return 0;
+}
