@@ -94,7 +94,10 @@ impl fmt::Display for Error {
                 write!(f, "`{}` cannot be started: {problem}; check the path", program.display())
             }
             Error::Messages { problem } => {
-                write!(f, "the program's messages are not understood: {problem}; build it with this version of unpick")
+                write!(
+                    f,
+                    "the program's messages are not understood: {problem}; build it with this version of unpick"
+                )
             }
             Error::NoVerdict { status } => write!(
                 f,

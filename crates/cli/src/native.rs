@@ -33,10 +33,8 @@ pub(crate) fn run(program: &OsStr, arguments: &[OsString], variables: Variables<
     };
     let config = Config::default().with_environment(given)?;
     unpick_check::registry::execution(&config)?;
-    let (messages, channel) = std::io::pipe().map_err(|problem| Error::NoProgram {
-        program: program.into(),
-        problem,
-    })?;
+    let (messages, channel) =
+        std::io::pipe().map_err(|problem| Error::NoProgram { program: program.into(), problem })?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(channel).env(CHANNEL, "0");
     // What is bound late would be bound again in each execution.
@@ -76,7 +74,10 @@ fn listen(mut child: Child, messages: PipeReader, config: &Config) -> Result<Exi
             Message::Violation(finding) => {
                 let output = finding.output.clone();
                 let finding = naming.finding(*finding);
-                report.push_str(&unpick_report::text(&finding, &TextOptions { width: width(), ..TextOptions::default() }));
+                report.push_str(&unpick_report::text(
+                    &finding,
+                    &TextOptions { width: width(), ..TextOptions::default() },
+                ));
                 report.push_str(&told_output(&output));
             }
             Message::Ended(verdict) => {
@@ -106,8 +107,7 @@ fn listen(mut child: Child, messages: PipeReader, config: &Config) -> Result<Exi
 }
 
 fn show(meter: &mut Meter, progress: &Progress) {
-    let estimate =
-        progress.estimate.map(|(progress, total)| Estimate { progress, total, recursive: total });
+    let estimate = progress.estimate.map(|(progress, total)| Estimate { progress, total, recursive: total });
     let outlook = Outlook {
         strategy: progress.strategy.clone(),
         bound: progress.bound,

@@ -46,9 +46,7 @@ fn run(command: Command) -> Result<Exit, Error> {
     match command {
         Command::Demo => demo::demo(),
         Command::Test(test) => cargo::test(&test),
-        Command::Run(run) => {
-            native::run(&run.program, &run.arguments, &cargo::variables(&run.settings))
-        }
+        Command::Run(run) => native::run(&run.program, &run.arguments, &cargo::variables(&run.settings)),
         Command::Replay(replay) => replay_any(&replay),
         Command::Explain { file } => say(&explain::explain(&file)?),
         Command::Compare { options } => compare::compare(&options),

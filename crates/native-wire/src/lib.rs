@@ -283,9 +283,18 @@ mod tests {
 
     #[test]
     fn messages_survive_the_line() {
-        let step = Step { thread: 1, place: Some(Code { module: 0, offset: 7 }), action: Action::Free, deciding: true };
-        let object =
-            Object { kind: String::from("atomic"), address: 16, size: 4, home: Home::Static(Code { module: 1, offset: 3 }) };
+        let step = Step {
+            thread: 1,
+            place: Some(Code { module: 0, offset: 7 }),
+            action: Action::Free,
+            deciding: true,
+        };
+        let object = Object {
+            kind: String::from("atomic"),
+            address: 16,
+            size: 4,
+            home: Home::Static(Code { module: 1, offset: 3 }),
+        };
         let finding = Finding {
             title: String::from("data race"),
             message: vec![String::from("one"), String::from("two")],

@@ -2,7 +2,6 @@
 //!
 //! It goes on by a little with each look at it, and by the whole time with each sleep; nobody sleeps.
 
-
 use crate::entry::entries;
 use crate::mode::{self, Mode};
 use crate::ops::{self, Caller};
@@ -167,4 +166,3 @@ extern "C" fn give_way() -> i32 {
     }
     0
 }
-

@@ -52,7 +52,8 @@ unsafe extern "C" fn label(text: *const c_char) {
 unsafe extern "C" fn fail(text: *const c_char, file: *const c_char, line: u32) {
     let Some(caller) = ops::enter() else { return };
     // SAFETY: the caller's strings.
-    let (text, file) = unsafe { (CStr::from_ptr(text).to_string_lossy(), CStr::from_ptr(file).to_string_lossy()) };
+    let (text, file) =
+        unsafe { (CStr::from_ptr(text).to_string_lossy(), CStr::from_ptr(file).to_string_lossy()) };
     caller.fail(Kind::Panic { message: text.into_owned(), place: format!("{file}:{line}:1") });
 }
 

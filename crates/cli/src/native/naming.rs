@@ -97,7 +97,8 @@ impl Naming {
         let mut names: Vec<String> = finding.objects.iter().map(|object| self.object(object)).collect();
         tell_apart(&mut names);
         let objects = finding.objects.iter().zip(&names);
-        let objects = objects.map(|(object, name)| trace::Object { kind: object.kind.clone(), name: name.clone() });
+        let objects =
+            objects.map(|(object, name)| trace::Object { kind: object.kind.clone(), name: name.clone() });
         let threads = finding.threads.into_iter().map(|thread| TraceThread {
             name: thread.name,
             spawned: thread.spawned.and_then(|code| self.place(code)),
@@ -110,7 +111,12 @@ impl Naming {
         });
         let stacks = finding.stacks.into_iter().map(|stack| Stack {
             title: stack.title,
-            frames: stack.frames.iter().flat_map(|&code| self.frames(code)).map(|frame| named(&frame)).collect(),
+            frames: stack
+                .frames
+                .iter()
+                .flat_map(|&code| self.frames(code))
+                .map(|frame| named(&frame))
+                .collect(),
         });
         let message = finding.message.iter().map(|line| self.resolved(line, &names)).collect();
         Finding {

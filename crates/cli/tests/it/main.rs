@@ -1,6 +1,7 @@
 //! The command line as its users see it.
 
 mod cc;
+mod headers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -133,7 +133,9 @@ unsafe extern "C" fn init(lock: *mut Lock, attributes: *const libc::pthread_rwlo
 }
 
 unsafe extern "C" fn destroy(lock: *mut Lock) -> i32 {
-    let Some(caller) = ops::enter() else { return pass!(c"pthread_rwlock_destroy", fn(*mut Lock) -> i32, lock) };
+    let Some(caller) = ops::enter() else {
+        return pass!(c"pthread_rwlock_destroy", fn(*mut Lock) -> i32, lock);
+    };
     caller.touch(lock as usize, slots(&caller), true, caller.site);
     caller.leave();
     0
@@ -166,7 +168,9 @@ takes! {
 }
 
 unsafe extern "C" fn unlock(lock: *mut Lock) -> i32 {
-    let Some(caller) = ops::enter() else { return pass!(c"pthread_rwlock_unlock", fn(*mut Lock) -> i32, lock) };
+    let Some(caller) = ops::enter() else {
+        return pass!(c"pthread_rwlock_unlock", fn(*mut Lock) -> i32, lock);
+    };
     give_back(&caller, lock);
     caller.leave();
     0

@@ -91,7 +91,9 @@ fn take_or(caller: Caller, semaphore: *mut Semaphore, code: i32) -> i32 {
 }
 
 unsafe extern "C" fn try_wait(semaphore: *mut Semaphore) -> i32 {
-    let Some(caller) = ops::enter() else { return pass!(c"sem_trywait", fn(*mut Semaphore) -> i32, semaphore) };
+    let Some(caller) = ops::enter() else {
+        return pass!(c"sem_trywait", fn(*mut Semaphore) -> i32, semaphore);
+    };
     take_or(caller, semaphore, libc::EAGAIN)
 }
 

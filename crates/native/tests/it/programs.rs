@@ -25,7 +25,8 @@ fn expected(name: &str) -> Expected {
             "says" => expected.says.push(value.to_string()),
             "settings" => {
                 let pairs = value.split(' ').map(|pair| pair.split_once('=').expect("NAME=value"));
-                expected.settings = pairs.map(|(name, value)| (name.to_string(), value.to_string())).collect();
+                expected.settings =
+                    pairs.map(|(name, value)| (name.to_string(), value.to_string())).collect();
             }
             other => panic!("{name}: what is `{other}`?"),
         }
@@ -36,7 +37,8 @@ fn expected(name: &str) -> Expected {
 
 fn try_program(name: &str) -> Result<(), String> {
     let expected = expected(name);
-    let settings: Vec<(&str, &str)> = expected.settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    let settings: Vec<(&str, &str)> =
+        expected.settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let include = format!("-I{}", Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/include").display());
     let flags = expected.flags.iter().map(String::as_str).chain([include.as_str()]);
     let flags: Vec<&str> = flags.collect();
@@ -76,8 +78,9 @@ fn try_program(name: &str) -> Result<(), String> {
 #[test]
 fn each_program_does_what_it_says() {
     let folder = std::fs::read_dir(source("")).expect("there are programs");
-    let mut names: Vec<String> =
-        folder.map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = folder
+        .map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     let only = std::env::var("UNPICK_TEST_PROGRAM").ok();
     names.retain(|name| only.as_ref().is_none_or(|only| name.contains(only.as_str())));
