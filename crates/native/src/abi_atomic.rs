@@ -90,11 +90,11 @@ fn exchange_wide(address: usize, expected: u128, new: u128) -> u128 {
     // SAFETY: the program uses an atomic variable there. rbx, which the compiler keeps for itself, comes back.
     unsafe {
         std::arch::asm!(
-            "xchg {new}, rbx",
-            "lock cmpxchg16b [{address}]",
-            "mov rbx, {new}",
-            new = inout(reg) new as u64 => _,
-            address = in(reg) address,
+            "xchg rsi, rbx",
+            "lock cmpxchg16b [rdi]",
+            "mov rbx, rsi",
+            inout("rsi") new as u64 => _,
+            in("rdi") address,
             in("rcx") (new >> 64) as u64,
             inout("rax") expected as u64 => low,
             inout("rdx") (expected >> 64) as u64 => high,
@@ -222,43 +222,43 @@ macro_rules! functions {
         mod $module {
             use super::*;
 
-            extern "C" fn load(address: usize, order: i32) -> $word {
+            pub(super) extern "C" fn load(address: usize, order: i32) -> $word {
                 super::load(address, order)
             }
 
-            extern "C" fn store(address: usize, value: $word, order: i32) {
+            pub(super) extern "C" fn store(address: usize, value: $word, order: i32) {
                 super::store(address, value, order);
             }
 
-            extern "C" fn swap(address: usize, value: $word, order: i32) -> $word {
+            pub(super) extern "C" fn swap(address: usize, value: $word, order: i32) -> $word {
                 update(address, value, order, Rmw::Swap, |_| value)
             }
 
-            extern "C" fn add(address: usize, value: $word, order: i32) -> $word {
+            pub(super) extern "C" fn add(address: usize, value: $word, order: i32) -> $word {
                 update(address, value, order, Rmw::Add, |old| old.wrapping_add(value))
             }
 
-            extern "C" fn sub(address: usize, value: $word, order: i32) -> $word {
+            pub(super) extern "C" fn sub(address: usize, value: $word, order: i32) -> $word {
                 update(address, value, order, Rmw::Sub, |old| old.wrapping_sub(value))
             }
 
-            extern "C" fn and(address: usize, value: $word, order: i32) -> $word {
+            pub(super) extern "C" fn and(address: usize, value: $word, order: i32) -> $word {
                 update(address, value, order, Rmw::And, |old| old & value)
             }
 
-            extern "C" fn or(address: usize, value: $word, order: i32) -> $word {
+            pub(super) extern "C" fn or(address: usize, value: $word, order: i32) -> $word {
                 update(address, value, order, Rmw::Or, |old| old | value)
             }
 
-            extern "C" fn xor(address: usize, value: $word, order: i32) -> $word {
+            pub(super) extern "C" fn xor(address: usize, value: $word, order: i32) -> $word {
                 update(address, value, order, Rmw::Xor, |old| old ^ value)
             }
 
-            extern "C" fn nand(address: usize, value: $word, order: i32) -> $word {
+            pub(super) extern "C" fn nand(address: usize, value: $word, order: i32) -> $word {
                 update(address, value, order, Rmw::Nand, |old| !(old & value))
             }
 
-            unsafe extern "C" fn strong(
+            pub(super) unsafe extern "C" fn strong(
                 address: usize,
                 expected: *mut $word,
                 new: $word,
@@ -345,3 +345,22 @@ functions! { of_16, u128: __tsan_atomic128_load __tsan_atomic128_store __tsan_at
 __tsan_atomic128_fetch_add __tsan_atomic128_fetch_sub __tsan_atomic128_fetch_and __tsan_atomic128_fetch_or
 __tsan_atomic128_fetch_xor __tsan_atomic128_fetch_nand __tsan_atomic128_compare_exchange_strong
 __tsan_atomic128_compare_exchange_weak __tsan_atomic128_compare_exchange_val }
+
+/// What compilers call for sixteen bytes where they do not trust the processor.
+mod library {
+    use super::of_16::{add, and, load, nand, or, store, strong, sub, swap, xor};
+    use crate::entry::entries;
+
+    entries! {
+        __atomic_load_16 => load;
+        __atomic_store_16 => store;
+        __atomic_exchange_16 => swap;
+        __atomic_compare_exchange_16 => strong;
+        __atomic_fetch_add_16 => add;
+        __atomic_fetch_sub_16 => sub;
+        __atomic_fetch_and_16 => and;
+        __atomic_fetch_or_16 => or;
+        __atomic_fetch_xor_16 => xor;
+        __atomic_fetch_nand_16 => nand;
+    }
+}

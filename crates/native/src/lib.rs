@@ -14,7 +14,7 @@
 //! | `ops` | ops of the program: from a call to its answer |
 //! | `entry` | how calls come in, with the caller's registers and stack in view |
 //! | `abi_atomic`, `abi_plain` | what the instrumentation calls |
-//! | `threads`, `pthread`, `futex`, `statics`, `time`, `memory`, `crash` | what stands in front of the C library |
+//! | `threads`, `pthread`, `c11`, `futex`, `statics`, `time`, `random`, `memory`, `crash` | what stands in front of the C library |
 //! | `told` | what programs tell us: `unpick.h` |
 //! | `wakes`, `facts` | how threads wait for each other, and what one execution tells the next |
 //! | `fiber`, `pool` | threads of the program on one OS thread |
@@ -28,6 +28,7 @@
 
 mod abi_atomic;
 mod abi_plain;
+mod c11;
 mod crash;
 mod entry;
 mod explore;
@@ -46,6 +47,7 @@ mod own_memory;
 mod places;
 mod pool;
 mod pthread;
+mod random;
 mod real;
 mod record;
 mod session;

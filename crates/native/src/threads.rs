@@ -34,6 +34,8 @@ pub(crate) struct Thread {
     keys: Vec<usize>,
     /// Locks that it reads through, and how often.
     pub(crate) reads: Vec<(usize, u32)>,
+    /// How many random numbers it has asked for.
+    pub(crate) drawn: u64,
     /// Where its clock stands, in nanoseconds.
     pub(crate) clock: u64,
     /// How many events it had when it last said that it achieves nothing.
@@ -55,6 +57,7 @@ impl Thread {
             destructors: Vec::new(),
             keys: Vec::new(),
             reads: Vec::new(),
+            drawn: 0,
             clock: 0,
             spun: 0,
             dirty: Vec::new(),
@@ -82,6 +85,7 @@ impl Thread {
         self.destructors.clear();
         self.keys.clear();
         self.reads.clear();
+        self.drawn = 0;
         self.clock = 0;
         self.spun = 0;
         self.dirty.clear();
@@ -253,7 +257,7 @@ entries! {
     __cxa_atexit => at_exit;
 }
 
-extern "C" fn create(
+pub(crate) extern "C" fn create(
     handle: *mut usize,
     attributes: *const libc::pthread_attr_t,
     function: usize,
@@ -307,7 +311,7 @@ fn thread_of(caller: &Caller, handle: usize) -> Option<ThreadId> {
     known.map(|thread| ThreadId(thread as u32)).filter(|thread| threads[thread.index()].ran || thread.0 != 0)
 }
 
-extern "C" fn join(handle: usize, result: *mut usize) -> i32 {
+pub(crate) extern "C" fn join(handle: usize, result: *mut usize) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"pthread_join", fn(usize, *mut usize) -> i32, handle, result);
     };
@@ -333,7 +337,7 @@ fn join_thread(caller: &Caller, handle: usize, result: *mut usize) -> i32 {
     0
 }
 
-extern "C" fn detach(handle: usize) -> i32 {
+pub(crate) extern "C" fn detach(handle: usize) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"pthread_detach", fn(usize) -> i32, handle);
     };
@@ -348,7 +352,7 @@ extern "C" fn detach(handle: usize) -> i32 {
     code
 }
 
-extern "C" fn exit_thread(result: usize) -> ! {
+pub(crate) extern "C" fn exit_thread(result: usize) -> ! {
     let Some(caller) = ops::enter() else {
         pass!(c"pthread_exit", fn(usize) -> (), result);
         sys::exit(0);
@@ -414,7 +418,7 @@ extern "C" fn thread_at_exit(function: usize, object: usize, module: usize) -> i
     0
 }
 
-extern "C" fn key_create(key: *mut u32, destructor: usize) -> i32 {
+pub(crate) extern "C" fn key_create(key: *mut u32, destructor: usize) -> i32 {
     if is_ordinary() {
         return pass!(c"pthread_key_create", fn(*mut u32, usize) -> i32, key, destructor);
     }
@@ -432,7 +436,7 @@ extern "C" fn key_create(key: *mut u32, destructor: usize) -> i32 {
     0
 }
 
-extern "C" fn key_delete(key: u32) -> i32 {
+pub(crate) extern "C" fn key_delete(key: u32) -> i32 {
     if is_ordinary() {
         return pass!(c"pthread_key_delete", fn(u32) -> i32, key);
     }
@@ -445,7 +449,7 @@ extern "C" fn key_delete(key: u32) -> i32 {
     0
 }
 
-extern "C" fn get_specific(key: u32) -> usize {
+pub(crate) extern "C" fn get_specific(key: u32) -> usize {
     if is_ordinary() {
         return pass!(c"pthread_getspecific", fn(u32) -> usize, key);
     }
@@ -461,7 +465,7 @@ extern "C" fn get_specific(key: u32) -> usize {
     value
 }
 
-extern "C" fn set_specific(key: u32, value: usize) -> i32 {
+pub(crate) extern "C" fn set_specific(key: u32, value: usize) -> i32 {
     if is_ordinary() {
         return pass!(c"pthread_setspecific", fn(u32, usize) -> i32, key, value);
     }

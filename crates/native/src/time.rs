@@ -120,7 +120,7 @@ unsafe extern "C" fn time_of_day(place: *mut libc::timeval, zone: usize) -> i32 
     0
 }
 
-unsafe extern "C" fn sleep_for(time: *const Time, left: *mut Time) -> i32 {
+pub(crate) unsafe extern "C" fn sleep_for(time: *const Time, left: *mut Time) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"nanosleep", fn(*const Time, *mut Time) -> i32, time, left);
     };

@@ -104,12 +104,15 @@ fn the_library_of_cxx_works_in_every_execution() {
     let output = unpick().args(["c++", "-std=c++20"]).arg(sink).arg("-o").arg(&program).output();
     let output = output.expect("unpick can be started");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for part in 0..12 {
+    // With a weak memory, latches and waiting on atomics lose wake-ups in libstdc++ 12: `notify` looks whether anybody waits
+    // without a fence after the store.
+    let weak = (0..12).filter(|part| ![1, 3].contains(part)).map(|part| ("cpp20", part));
+    for (model, part) in (0..12).map(|part| ("sc", part)).chain(weak) {
         let mut command = unpick();
-        command.args(["run", "--time", "10s", "--"]).arg(&program).arg(part.to_string());
+        command.args(["run", "--time", "2s", "--model", model, "--"]).arg(&program).arg(part.to_string());
         let output = command.output().expect("unpick can be started");
         let said =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        assert!(matches!(output.status.code(), Some(0 | 3)), "part {part}: {said}");
+        assert!(matches!(output.status.code(), Some(0 | 3)), "part {part} under {model}: {said}");
     }
 }

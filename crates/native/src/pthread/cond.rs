@@ -26,7 +26,7 @@ fn set(cond: *mut Cond) -> Key {
     Key { address: cond as usize, width: 8, kind: "condition" }
 }
 
-unsafe extern "C" fn init(cond: *mut Cond, attributes: *const libc::pthread_condattr_t) -> i32 {
+pub(crate) unsafe extern "C" fn init(cond: *mut Cond, attributes: *const libc::pthread_condattr_t) -> i32 {
     let caller = ops::enter();
     if let Some(caller) = &caller {
         caller.touch(cond as usize, size_of::<Cond>(), true, caller.site);
@@ -39,10 +39,8 @@ unsafe extern "C" fn init(cond: *mut Cond, attributes: *const libc::pthread_cond
     code
 }
 
-unsafe extern "C" fn destroy(cond: *mut Cond) -> i32 {
-    let Some(caller) = ops::enter() else {
-        return pass!(c"pthread_cond_destroy", fn(*mut Cond) -> i32, cond);
-    };
+pub(crate) unsafe extern "C" fn destroy(cond: *mut Cond) -> i32 {
+    let Some(caller) = ops::enter() else { return pass!(c"pthread_cond_destroy", fn(*mut Cond) -> i32, cond) };
     caller.touch(cond as usize, 8, true, caller.site);
     caller.leave();
     0
@@ -59,7 +57,7 @@ unsafe fn sleep(caller: &ops::Caller, cond: *mut Cond, mutex: *mut Mutex_, until
     woken
 }
 
-unsafe extern "C" fn wait(cond: *mut Cond, mutex: *mut Mutex_) -> i32 {
+pub(crate) unsafe extern "C" fn wait(cond: *mut Cond, mutex: *mut Mutex_) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"pthread_cond_wait", fn(*mut Cond, *mut Mutex_) -> i32, cond, mutex);
     };
@@ -80,7 +78,7 @@ unsafe fn wait_timed(caller: ops::Caller, cond: *mut Cond, mutex: *mut Mutex_, t
     if woken { 0 } else { libc::ETIMEDOUT }
 }
 
-unsafe extern "C" fn wait_until(cond: *mut Cond, mutex: *mut Mutex_, time: Time) -> i32 {
+pub(crate) unsafe extern "C" fn wait_until(cond: *mut Cond, mutex: *mut Mutex_, time: Time) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"pthread_cond_timedwait", fn(*mut Cond, *mut Mutex_, Time) -> i32, cond, mutex, time);
     };
@@ -103,17 +101,15 @@ unsafe extern "C" fn wait_until_clock(cond: *mut Cond, mutex: *mut Mutex_, clock
     unsafe { wait_timed(caller, cond, mutex, time) }
 }
 
-unsafe extern "C" fn signal(cond: *mut Cond) -> i32 {
+pub(crate) unsafe extern "C" fn signal(cond: *mut Cond) -> i32 {
     let Some(caller) = ops::enter() else { return pass!(c"pthread_cond_signal", fn(*mut Cond) -> i32, cond) };
     caller.wake_one(set(cond), Mode::Relaxed);
     caller.leave();
     0
 }
 
-unsafe extern "C" fn broadcast(cond: *mut Cond) -> i32 {
-    let Some(caller) = ops::enter() else {
-        return pass!(c"pthread_cond_broadcast", fn(*mut Cond) -> i32, cond);
-    };
+pub(crate) unsafe extern "C" fn broadcast(cond: *mut Cond) -> i32 {
+    let Some(caller) = ops::enter() else { return pass!(c"pthread_cond_broadcast", fn(*mut Cond) -> i32, cond) };
     caller.wake_all(set(cond), Mode::Relaxed);
     caller.leave();
     0

@@ -131,7 +131,7 @@ pub(crate) unsafe fn acquire_again(caller: &Caller, mutex: *mut Mutex_, count: u
 /// A mutex of the program.
 pub(crate) type Mutex_ = libc::pthread_mutex_t;
 
-unsafe extern "C" fn init(mutex: *mut Mutex_, attributes: *const libc::pthread_mutexattr_t) -> i32 {
+pub(crate) unsafe extern "C" fn init(mutex: *mut Mutex_, attributes: *const libc::pthread_mutexattr_t) -> i32 {
     let caller = ops::enter();
     if let Some(caller) = &caller {
         caller.touch(mutex as usize, size_of::<Mutex_>(), true, caller.site);
@@ -144,7 +144,7 @@ unsafe extern "C" fn init(mutex: *mut Mutex_, attributes: *const libc::pthread_m
     code
 }
 
-unsafe extern "C" fn destroy(mutex: *mut Mutex_) -> i32 {
+pub(crate) unsafe extern "C" fn destroy(mutex: *mut Mutex_) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"pthread_mutex_destroy", fn(*mut Mutex_) -> i32, mutex);
     };
@@ -157,7 +157,7 @@ unsafe extern "C" fn destroy(mutex: *mut Mutex_) -> i32 {
     if taken { libc::EBUSY } else { 0 }
 }
 
-unsafe extern "C" fn lock(mutex: *mut Mutex_) -> i32 {
+pub(crate) unsafe extern "C" fn lock(mutex: *mut Mutex_) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"pthread_mutex_lock", fn(*mut Mutex_) -> i32, mutex);
     };
@@ -167,7 +167,7 @@ unsafe extern "C" fn lock(mutex: *mut Mutex_) -> i32 {
     code
 }
 
-unsafe extern "C" fn try_lock(mutex: *mut Mutex_) -> i32 {
+pub(crate) unsafe extern "C" fn try_lock(mutex: *mut Mutex_) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"pthread_mutex_trylock", fn(*mut Mutex_) -> i32, mutex);
     };
@@ -186,7 +186,7 @@ unsafe fn lock_timed(caller: Caller, mutex: *mut Mutex_) -> i32 {
     if code == libc::EBUSY { libc::ETIMEDOUT } else { code }
 }
 
-unsafe extern "C" fn lock_until(mutex: *mut Mutex_, time: *const libc::timespec) -> i32 {
+pub(crate) unsafe extern "C" fn lock_until(mutex: *mut Mutex_, time: *const libc::timespec) -> i32 {
     let Some(caller) = ops::enter() else {
         type Time = *const libc::timespec;
         return pass!(c"pthread_mutex_timedlock", fn(*mut Mutex_, Time) -> i32, mutex, time);
@@ -204,7 +204,7 @@ unsafe extern "C" fn lock_until_clock(mutex: *mut Mutex_, clock: i32, time: *con
     unsafe { lock_timed(caller, mutex) }
 }
 
-unsafe extern "C" fn unlock(mutex: *mut Mutex_) -> i32 {
+pub(crate) unsafe extern "C" fn unlock(mutex: *mut Mutex_) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"pthread_mutex_unlock", fn(*mut Mutex_) -> i32, mutex);
     };

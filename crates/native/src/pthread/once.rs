@@ -18,7 +18,7 @@ const DONE: u64 = 2;
 /// The way of a `pthread_once`: a frame of 32 bytes, the word and the function in it.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_once() {
+pub(crate) unsafe extern "C" fn pthread_once() {
     naked_asm!(
         ".cfi_startproc",
         ".cfi_personality 0x1b, {personality}",

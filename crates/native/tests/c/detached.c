@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 static sem_t done;
-static int data;
+static volatile int data;
 static void *work(void *unused) {
     data = 1;
     sem_post(&done);

@@ -1,5 +1,5 @@
 // bug: panic
-// fixed: 3 executions, 3 blocked
+// fixed: 3 executions, 4 blocked
 // says: the number is 2
 #include <pthread.h>
 #include <stdatomic.h>
