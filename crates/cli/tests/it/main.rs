@@ -2,6 +2,7 @@
 
 mod cc;
 mod headers;
+mod readme;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
