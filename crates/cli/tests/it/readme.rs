@@ -27,7 +27,8 @@ fn two_commands_lead_to_the_report_of_the_readme() {
         command.args(words).current_dir(&root).env("COLUMNS", "100");
         command.env("UNPICK_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme-cache"));
         let output = command.output().expect("unpick can be started");
-        said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     }
     let said = said.replace(&format!("{}/", root.display()), "");
     let mut lines = said.lines();
