@@ -142,6 +142,8 @@ plain_entries! {
     __tsan_memset => fill;
 }
 
+/// Functions that do nothing. What programs tell other tools about their synchronisation is not needed: all of it is
+/// seen here.
 macro_rules! nothing {
     ($($name:ident)*) => { $(
         #[unsafe(no_mangle)]
@@ -156,4 +158,41 @@ nothing! {
     __tsan_ignore_thread_begin
     __tsan_ignore_thread_end
     __tsan_atomic_signal_fence
+    __tsan_acquire
+    __tsan_release
+    __tsan_mutex_create
+    __tsan_mutex_destroy
+    __tsan_mutex_pre_lock
+    __tsan_mutex_post_lock
+    __tsan_mutex_pre_unlock
+    __tsan_mutex_post_unlock
+    __tsan_mutex_pre_signal
+    __tsan_mutex_post_signal
+    __tsan_mutex_pre_divert
+    __tsan_mutex_post_divert
+    AnnotateHappensBefore
+    AnnotateHappensAfter
+    AnnotateIgnoreReadsBegin
+    AnnotateIgnoreReadsEnd
+    AnnotateIgnoreWritesBegin
+    AnnotateIgnoreWritesEnd
+    AnnotateIgnoreSyncBegin
+    AnnotateIgnoreSyncEnd
+    AnnotateBenignRace
+    AnnotateBenignRaceSized
+    AnnotateNewMemory
+    AnnotateThreadName
+    AnnotateRWLockCreate
+    AnnotateRWLockCreateStatic
+    AnnotateRWLockDestroy
+    AnnotateRWLockAcquired
+    AnnotateRWLockReleased
+    AnnotateCondVarSignal
+    AnnotateCondVarSignalAll
+    AnnotateCondVarWait
+    AnnotateMutexIsNotPHB
+    AnnotateMutexIsUsedAsCondVar
+    AnnotatePublishMemoryRange
+    AnnotateUnpublishMemoryRange
+    AnnotateFlushState
 }

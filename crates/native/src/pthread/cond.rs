@@ -40,7 +40,9 @@ pub(crate) unsafe extern "C" fn init(cond: *mut Cond, attributes: *const libc::p
 }
 
 pub(crate) unsafe extern "C" fn destroy(cond: *mut Cond) -> i32 {
-    let Some(caller) = ops::enter() else { return pass!(c"pthread_cond_destroy", fn(*mut Cond) -> i32, cond) };
+    let Some(caller) = ops::enter() else {
+        return pass!(c"pthread_cond_destroy", fn(*mut Cond) -> i32, cond);
+    };
     caller.touch(cond as usize, 8, true, caller.site);
     caller.leave();
     0
@@ -109,7 +111,9 @@ pub(crate) unsafe extern "C" fn signal(cond: *mut Cond) -> i32 {
 }
 
 pub(crate) unsafe extern "C" fn broadcast(cond: *mut Cond) -> i32 {
-    let Some(caller) = ops::enter() else { return pass!(c"pthread_cond_broadcast", fn(*mut Cond) -> i32, cond) };
+    let Some(caller) = ops::enter() else {
+        return pass!(c"pthread_cond_broadcast", fn(*mut Cond) -> i32, cond);
+    };
     caller.wake_all(set(cond), Mode::Relaxed);
     caller.leave();
     0

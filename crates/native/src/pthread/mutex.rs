@@ -131,7 +131,10 @@ pub(crate) unsafe fn acquire_again(caller: &Caller, mutex: *mut Mutex_, count: u
 /// A mutex of the program.
 pub(crate) type Mutex_ = libc::pthread_mutex_t;
 
-pub(crate) unsafe extern "C" fn init(mutex: *mut Mutex_, attributes: *const libc::pthread_mutexattr_t) -> i32 {
+pub(crate) unsafe extern "C" fn init(
+    mutex: *mut Mutex_,
+    attributes: *const libc::pthread_mutexattr_t,
+) -> i32 {
     let caller = ops::enter();
     if let Some(caller) = &caller {
         caller.touch(mutex as usize, size_of::<Mutex_>(), true, caller.site);
