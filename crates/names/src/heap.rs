@@ -2,7 +2,8 @@
 //!
 //! Compilers do not note what an allocation is for. Two things tell: the allocator of the standard library, whose name says its
 //! type, and the line of the source, which names it as a rule (`new Node(1)`, `malloc(sizeof(struct node))`,
-//! `struct node *n = malloc(sizeof *n)`). A type is taken only if the block has room for a whole number of it.
+//! `struct node *n = malloc(sizeof *n)`). A type is taken only if it has fields, and
+//! if the block has room for a whole number of it.
 
 use crate::frames::Frame;
 use crate::module::{Entry, Module};
