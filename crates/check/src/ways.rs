@@ -2,7 +2,7 @@
 
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
-use unpick_core::op::ThreadId;
+use unpick_core::op::{Site, ThreadId};
 use unpick_core::schedule::{Schedule, linearise};
 use unpick_core::violation::{Kind, Point, Violation, Wait};
 
@@ -96,5 +96,45 @@ pub fn points(violation: &Violation) -> Vec<Point> {
         }
         Kind::BadUnlock { .. } | Kind::Exit { .. } | Kind::Abort => vec![violation.point],
         _ => Vec::new(),
+    }
+}
+
+/// What two violations have in common that are the same to a reader: their kind and their places.
+pub fn signature(violation: &Violation) -> (&'static str, Vec<Site>, &str) {
+    let (mut sites, text) = match &violation.kind {
+        Kind::Panic { place, message } if place.is_empty() => (Vec::new(), message.as_str()),
+        Kind::Panic { place, .. } => (Vec::new(), place.as_str()),
+        Kind::Race { accesses, .. } => (accesses.iter().map(|access| access.point.site).collect(), ""),
+        Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
+            (waiters.iter().map(|waiter| waiter.point.site).collect(), "")
+        }
+        _ => (vec![violation.point.site], ""),
+    };
+    sites.sort_unstable();
+    sites.dedup();
+    (violation.title(), sites, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::op::ThreadId;
+    use unpick_core::violation::{Access, Point};
+
+    use super::*;
+
+    #[test]
+    fn races_are_the_same_whoever_comes_first() {
+        let access = |thread: u32, site: u64| Access {
+            point: Point { thread: ThreadId(thread), index: thread, site: Site(site) },
+            writes: true,
+            atomic: false,
+        };
+        let race = |a: Access, b: Access| Violation {
+            kind: Kind::Race { accesses: [a, b], object: String::from("UnsafeCell") },
+            point: b.point,
+        };
+        let (one, other) = (race(access(1, 5), access(2, 6)), race(access(4, 6), access(3, 5)));
+        assert_eq!(signature(&one), signature(&other));
+        assert_ne!(signature(&one), signature(&race(access(1, 5), access(2, 7))));
     }
 }

@@ -15,6 +15,7 @@ use unpick_check::meter::Meter;
 use unpick_core::plan::Outlook;
 use unpick_core::strategy::Estimate;
 use unpick_native_wire::{CHANNEL, Ending, Message, Output, Progress, VERSION};
+use unpick_runtime::interrupt;
 use unpick_report::TextOptions;
 
 use crate::Exit;
@@ -43,7 +44,11 @@ pub(crate) fn run(program: &OsStr, arguments: &[OsString], variables: Variables<
     let child = command.spawn().map_err(|problem| Error::NoProgram { program: program.into(), problem })?;
     // The pipe ends when the program has ended, not when this process has.
     drop(command);
-    listen(child, messages, &config)
+    // Ctrl-C reaches the program as well, which says how far it has come.
+    let listening = interrupt::listen();
+    let exit = listen(child, messages, &config);
+    drop(listening);
+    exit
 }
 
 /// Whether a word names a program, and not a test.

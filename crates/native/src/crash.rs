@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use unpick_core::op::Site;
 use unpick_core::violation::Kind;
@@ -88,10 +89,26 @@ pub(crate) fn install() {
         handle(signal, on_crash);
     }
     handle(libc::SIGVTALRM, on_tick);
+    handle(libc::SIGINT, on_interrupt);
     let every = libc::timeval { tv_sec: 0, tv_usec: 100_000 };
     let timer = libc::itimerval { it_interval: every, it_value: every };
     // SAFETY: the timer is readable.
     unsafe { sys::call(libc::SYS_setitimer, [1, &raw const timer as usize, 0, 0, 0, 0]) };
+}
+
+/// Whether the process was interrupted.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the process was interrupted.
+pub(crate) fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// The first interrupt ends the exploration, the second the process.
+unsafe extern "C" fn on_interrupt(_: i32, _: *mut libc::siginfo_t, _: *mut c_void) {
+    if INTERRUPTED.swap(true, Ordering::Relaxed) {
+        sys::exit(130);
+    }
 }
 
 type Handler = unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use unpick_check::strategies::AUTO;
-use unpick_check::ways::Ways;
+use unpick_check::ways::{Ways, signature};
 use unpick_check::{Config, Coverage, Effort, Error, Reason, Statistics, Summary, Verdict, registry};
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::plan::{Moment, Outlook, Plan, Step};
@@ -12,6 +12,7 @@ use unpick_core::stats::Stats;
 use unpick_core::violation::{Point, Violation};
 use unpick_native_wire::{self as wire, Message};
 
+use crate::crash;
 use crate::facts::Facts;
 use crate::output::Kept;
 use crate::record::Recorder;
@@ -23,12 +24,23 @@ use crate::telling;
 enum Ending {
     /// Everything was explored.
     Exhausted,
-    /// A violation was found.
-    Violated(Violation),
+    /// As many violations were found as were asked for.
+    Violated,
     /// The executions were used up.
     Executions,
     /// The time was used up.
     Time,
+    /// The process was interrupted.
+    Interrupted,
+}
+
+/// A violation that was found.
+struct Found {
+    violation: Violation,
+    /// How to get there.
+    ways: Ways,
+    /// Number of the execution, from 1.
+    number: u64,
 }
 
 /// After how many events the clock is looked at, if executions are long.
@@ -61,6 +73,7 @@ struct Search<'a> {
     told: Duration,
     cut: Option<Point>,
     tally: Tally,
+    found: Vec<Found>,
 }
 
 impl Search<'_> {
@@ -71,8 +84,11 @@ impl Search<'_> {
             if let Outcome::Cut(point) = outcome {
                 self.cut.get_or_insert(point);
             }
-            if let Outcome::Violated(violation) = outcome {
-                return Ok(Ending::Violated(*violation));
+            if let Outcome::Violated(violation) = &outcome {
+                self.keep(violation);
+                if self.found.len() >= self.config.keep_going {
+                    return Ok(Ending::Violated);
+                }
             }
             let execution = &mut self.session.execution;
             execution.recycle(outcome);
@@ -91,7 +107,26 @@ impl Search<'_> {
             {
                 return Ok(Ending::Executions);
             }
+            if crash::is_interrupted() {
+                return Ok(Ending::Interrupted);
+            }
         }
+    }
+
+    /// Keeps a violation, if none like it was found before.
+    fn keep(&mut self, violation: &Violation) {
+        let same = |found: &Found| signature(&found.violation) == signature(violation);
+        if self.found.iter().any(same) {
+            return;
+        }
+        let mut config = self.config.clone();
+        if config.strategy == AUTO {
+            config.strategy = self.plan.outlook(&self.session.execution).strategy;
+        }
+        let execution = &self.session.execution;
+        let ways = Ways::new(&config, execution.graph(), self.session.facts.bits(), violation);
+        let number = self.tally.total(execution.stats()).executions();
+        self.found.push(Found { violation: violation.clone(), ways, number });
     }
 
     /// Runs until an execution has come to its end, and counts it.
@@ -164,10 +199,18 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
     // SAFETY: the session is never freed, and this is the only reference while the program does not run.
     let session = unsafe { &mut *session };
     let started = Instant::now();
-    let mut search =
-        Search { session, config, plan, started, told: Duration::ZERO, cut: None, tally: Tally::default() };
+    let mut search = Search {
+        session,
+        config,
+        plan,
+        started,
+        told: Duration::ZERO,
+        cut: None,
+        tally: Tally::default(),
+        found: Vec::new(),
+    };
     let ending = search.run()?;
-    let Search { session, mut plan, cut, tally, .. } = search;
+    let Search { session, mut plan, cut, tally, found, .. } = search;
     let stats = plan.counts(&session.execution, tally.total(session.execution.stats()));
     let outlook = plan.outlook(&session.execution);
     let decides = config.strategy == AUTO;
@@ -177,16 +220,22 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
     }
     let whole = cut.is_none() && session.cut_loops.is_empty() && stats.violated == 0;
     let exhausted = matches!(ending, Ending::Exhausted) && whole;
-    let partial = matches!(ending, Ending::Time | Ending::Executions) && decides;
+    let partial = match ending {
+        Ending::Time | Ending::Executions => decides,
+        Ending::Interrupted => true,
+        Ending::Exhausted | Ending::Violated => false,
+    };
     let effort = partial.then(|| Effort::new(&outlook, stats.executions(), config.seed));
     let summary = summary(&named, session, &stats, exhausted, decides).with_effort(effort);
+    if !found.is_empty() {
+        session.execution = plan.begin();
+        let tell = |found: &Found| telling::tell(session, &named, &found.violation, &found.ways, found.number);
+        let findings = found.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
+        finish_violated(findings, &summary);
+        return Ok(());
+    }
     let verdict = match ending {
-        Ending::Violated(violation) => {
-            let ways = Ways::new(&named, session.execution.graph(), session.facts.bits(), &violation);
-            session.execution = plan.begin();
-            let finding = telling::tell(session, &named, &violation, &ways, stats.executions())?;
-            return finish_violated(finding, &summary);
-        }
+        Ending::Violated => unreachable!("a violation is among those that were found"),
         Ending::Exhausted => match (cut, session.cut_loops.is_empty()) {
             (Some(point), _) => Verdict::Inconclusive(Reason::Events(session.told_site(point.site)), summary),
             (None, false) => {
@@ -209,6 +258,7 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
         }
         Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
         Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
+        Ending::Interrupted => Verdict::Inconclusive(Reason::Interrupted, summary),
     };
     let ending = if verdict.holds() { wire::Ending::Holds } else { wire::Ending::Inconclusive };
     send(&ended(ending, format!("{verdict:#}"), verdict.summary()));
@@ -241,7 +291,8 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
     let stats = *session.execution.stats();
     let summary = summary(&config, session, &stats, false, false);
     let finding = telling::tell_schedule(session, &config, &violation, &schedule, 1)?;
-    finish_violated(finding, &summary)
+    finish_violated(vec![finding], &summary);
+    Ok(())
 }
 
 /// Runs the execution of a schedule, and keeps the call stacks at the wanted points; the violation that it shows.
@@ -288,17 +339,23 @@ pub(crate) fn follow_with_output(
     Ok((violation?, wire::Output { stdout, stderr }))
 }
 
-fn finish_violated(finding: wire::Finding, summary: &Summary) -> Result<(), Error> {
+fn finish_violated(findings: Vec<wire::Finding>, summary: &Summary) {
     let Statistics { executions, blocked, .. } = summary.statistics;
     let blocked = if blocked > 0 { format!(", {blocked} blocked") } else { String::new() };
     let plural = if executions == 1 { "" } else { "s" };
+    let more = match findings.len() {
+        0 | 1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    };
+    let title = findings.first().map_or("", |finding| &finding.title);
+    let Summary { model, strategy, .. } = summary;
     let text = format!(
-        "violated: {} ({} and {}: {executions} execution{plural}{blocked})",
-        finding.title, finding.model, finding.strategy
+        "violated: {title}{more} ({model} and {strategy}: {executions} execution{plural}{blocked})"
     );
-    send(&Message::Violation(Box::new(finding)));
+    for finding in findings {
+        send(&Message::Violation(Box::new(finding)));
+    }
     send(&ended(wire::Ending::Violated, text, summary));
-    Ok(())
 }
 
 fn ended(ending: wire::Ending, text: String, summary: &Summary) -> Message {

@@ -15,6 +15,7 @@
 //! | `entry` | how calls come in, with the caller's registers and stack in view |
 //! | `abi_atomic`, `abi_plain` | what the instrumentation calls |
 //! | `threads`, `pthread`, `c11`, `futex`, `statics`, `time`, `random`, `memory`, `crash` | what stands in front of the C library |
+//! | `refused` | what cannot be checked |
 //! | `told` | what programs tell us: `unpick.h` |
 //! | `wakes`, `facts` | how threads wait for each other, and what one execution tells the next |
 //! | `fiber`, `pool` | threads of the program on one OS thread |
@@ -50,6 +51,7 @@ mod pthread;
 mod random;
 mod real;
 mod record;
+mod refused;
 mod session;
 mod shadow;
 mod snapshot;
