@@ -4,7 +4,7 @@
 //! graph are tried. Programs that are too large for that are replaced by others. Then it is measured
 //! what the bounds save on larger programs, which are not judged.
 
-use unpick_testkit::bounded::{BOUNDS, Visits, visits};
+use unpick_testkit::bounded::{BOUNDS, Visits, runs, visits};
 use unpick_testkit::drive::{Settings, explore};
 use unpick_testkit::generate::{Profile, crowd, generate};
 use unpick_testkit::{Model, Program, Random};
@@ -29,6 +29,12 @@ pub(crate) struct FuzzBounded {
     /// The memory models.
     #[arg(long, default_values_t = [String::from("sc"), String::from("cpp20")])]
     model: Vec<String>,
+    /// Judges the strategy `bounded`, for models other than `sc`.
+    #[arg(long)]
+    runs_on: bool,
+    /// Judges the strategy `in-order`, for models other than `sc`.
+    #[arg(long, conflicts_with = "runs_on")]
+    in_order: bool,
 }
 
 impl FuzzBounded {
@@ -43,6 +49,10 @@ impl FuzzBounded {
             self.measure(model);
         }
         Ok(())
+    }
+
+    fn runs_on(&self) -> Option<bool> {
+        (self.runs_on || self.in_order).then_some(self.in_order)
     }
 
     fn random(&self, number: u64) -> Random {
@@ -63,7 +73,9 @@ impl FuzzBounded {
         let mut number = 0;
         while table.programs < self.programs {
             let program = self.draw(number);
-            match visits(&program, model) {
+            let runs_on = self.runs_on();
+            match runs_on.map_or_else(|| visits(&program, model), |in_order| runs(&program, model, in_order))
+            {
                 Some(Ok(visits)) => table.add(&visits),
                 Some(Err(problem)) => {
                     return Err(format!("program {number} of seed {}, {problem}", self.seed));
@@ -85,10 +97,10 @@ impl FuzzBounded {
             let all = explore(&program, Settings::counting(model.name()));
             let mut visits = Visits { all: all.complete + all.blocked, ..Visits::default() };
             for (index, bound) in BOUNDS.into_iter().enumerate() {
-                let found =
-                    explore(&program, Settings { bound: Some(bound), ..Settings::counting(model.name()) });
-                visits.within[index] = found.complete + found.blocked;
-                visits.visited[index] = visits.within[index] + found.beyond;
+                let settings = Settings { bound: Some(bound), ..Settings::exact(model.name()) };
+                let found = explore(&program, Settings { runs_on: self.runs_on(), ..settings });
+                visits.within[index] = found.keys.len() as u64;
+                visits.visited[index] = found.complete + found.blocked + found.beyond + found.ended;
             }
             table.add(&visits);
         }

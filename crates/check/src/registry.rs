@@ -39,7 +39,7 @@ const MOST_SAMPLED_EVENTS: usize = 100_000_000;
 /// When a setting names something that does not exist.
 pub fn execution(config: &Config) -> Result<Execution, Error> {
     let strategy = strategies::strategy(config)?;
-    if config.timeouts == Timeouts::Last && strategy.traces().is_some() {
+    if config.timeouts == Timeouts::Last && strategy.looks_ahead() && !strategy.samples() {
         let problem = format!(
             "`last` needs a strategy that sees whole executions, which `{}` does not; use `optimal` or one that \
              samples",

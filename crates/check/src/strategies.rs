@@ -1,7 +1,10 @@
 //! The strategies that users can choose, by name: one line each.
 
 use unpick_core::error::Error;
+use unpick_core::memory::Linear;
 use unpick_core::strategy::Strategy;
+use unpick_core::timeouts::Timeouts;
+use unpick_strategies::bounded::Bounded;
 use unpick_strategies::optimal::Optimal;
 use unpick_strategies::sample::names as sample;
 use unpick_strategies::trace::{Method, Trace};
@@ -50,18 +53,30 @@ const DEPTH: Parameter = Parameter::Number {
 pub const AUTO: &str = "auto";
 
 /// All strategies, the default first.
-pub const STRATEGIES: [Known; 18] = [
+pub const STRATEGIES: [Known; 20] = [
     Known {
         name: AUTO,
         parameter: Parameter::None,
         meaning: "every execution if the time allows; else those with few preemptions, and samples; the default",
-        make: optimal,
+        make: optimal_or_bounded,
     },
     Known {
         name: "optimal",
         parameter: Parameter::None,
         meaning: "every execution of the memory model, each once",
         make: optimal,
+    },
+    Known {
+        name: "bounded",
+        parameter: PREEMPTIONS,
+        meaning: "executions of the memory model by the number of preemptions, few of them twice",
+        make: |config, bound| Box::new(bounded(config, bound)),
+    },
+    Known {
+        name: "in-order",
+        parameter: PREEMPTIONS,
+        meaning: "those of them in which writes take effect in order, and only loads see old values",
+        make: |config, bound| Box::new(bounded(config, bound).in_order()),
     },
     Known {
         name: "source-dpor",
@@ -160,6 +175,22 @@ pub const STRATEGIES: [Known; 18] = [
         make: |config, _| sample::digest(sampling(config)),
     },
 ];
+
+/// Under a bound on preemptions, the search that never goes beyond it.
+fn optimal_or_bounded(config: &Config, _: Option<u32>) -> Box<dyn Strategy> {
+    let model = unpick_models::by_name(&config.model);
+    let fits =
+        config.timeouts != Timeouts::Last && model.is_some_and(|model| model.linear() == Linear::ReadsFrom);
+    if config.preemption_bound.is_some() && fits {
+        Box::new(bounded(config, None))
+    } else {
+        optimal(config, None)
+    }
+}
+
+fn bounded(config: &Config, bound: Option<u32>) -> Bounded {
+    Bounded::new(bound.or(config.preemption_bound), config.spurious_failures)
+}
 
 fn optimal(config: &Config, _: Option<u32>) -> Box<dyn Strategy> {
     let optimal = Optimal::new(config.spurious_failures);

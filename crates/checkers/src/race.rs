@@ -18,16 +18,23 @@ pub fn in_graph(graph: &Graph) -> Option<Violation> {
         return None;
     }
     let (mut first, mut second) = (Vec::new(), Vec::new());
+    let is_plain = |id: EventId| !graph.event(id).mode.is_atomic();
+    let mut accesses: Vec<EventId> = Vec::new();
     for addr in (0..graph.location_count()).map(|i| Addr(i as u32)) {
-        let mut accesses: Vec<EventId> = graph.writes(addr).to_vec();
-        accesses.extend(graph.reads(addr).iter().filter(|&&r| !graph.event(r).is_update()));
+        let (writes, reads) = (graph.writes(addr), graph.reads(addr));
+        if !writes.iter().chain(reads).any(|&id| is_plain(id)) {
+            continue;
+        }
+        accesses.clear();
+        accesses.extend(writes);
+        accesses.extend(reads.iter().filter(|&&r| !graph.event(r).is_update()));
         for (i, &a) in accesses.iter().enumerate() {
             graph.hb_into(a, &mut first);
+            let plain = is_plain(a);
             for &b in &accesses[i + 1..] {
                 let (left, right) = (graph.event(a), graph.event(b));
                 let conflict = left.is_write() || right.is_write();
-                let plain = !left.mode.is_atomic() || !right.mode.is_atomic();
-                if a.thread == b.thread || !conflict || !plain || knows(&first, b) {
+                if a.thread == b.thread || !conflict || !(plain || is_plain(b)) || knows(&first, b) {
                     continue;
                 }
                 graph.hb_into(b, &mut second);

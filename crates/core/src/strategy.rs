@@ -216,6 +216,12 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Whether an execution ends where the loop of a thread has come back to where it was, having only read,
+    /// and not the newest values: without that round it would be the same.
+    fn drops_idle_rounds(&self) -> bool {
+        false
+    }
+
     /// Whether it draws executions at random, one after another: then it never comes to an end by
     /// itself, all that it finds is that there is a violation, and loops that keep a counter are not cut.
     /// It must look ahead, and is asked about accesses and choices only: other ops commute with those

@@ -119,7 +119,7 @@ impl Builder {
             check = check.time_limit(most);
         }
         if let Some(most) = self.preemption_bound {
-            check = check.preemption_bound(u32::try_from(most).unwrap_or(u32::MAX));
+            check = check.strategy("in-order").preemption_bound(u32::try_from(most).unwrap_or(u32::MAX));
         }
         check
     }

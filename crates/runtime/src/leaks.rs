@@ -21,6 +21,62 @@ struct Left {
     counts: bool,
 }
 
+impl Left {
+    fn is_lost(&self) -> bool {
+        !self.reached && self.counts
+    }
+}
+
+/// The blocks that were not freed, in the order of their addresses, and which of them can be reached.
+struct Blocks {
+    left: Vec<Left>,
+    /// Those whose contents have not been looked at yet.
+    reached: Vec<usize>,
+    /// Where the first one begins, and how far it is from there to the end of the last one.
+    start: usize,
+    span: usize,
+}
+
+impl Blocks {
+    fn of(mut left: Vec<Left>) -> Blocks {
+        left.sort_unstable_by_key(|block| block.start);
+        let start = left.first().map_or(0, |block| block.start);
+        let span = left.last().map_or(0, |block| block.start + block.size.max(1) - start);
+        Blocks { left, reached: Vec::new(), start, span }
+    }
+
+    fn any_lost(&self) -> bool {
+        self.left.iter().any(Left::is_lost)
+    }
+
+    /// Takes note of a word that may be an address; whether it may be one of a block.
+    #[inline(always)]
+    fn reach(&mut self, word: usize) -> bool {
+        let near = word.wrapping_sub(self.start) < self.span;
+        if near {
+            self.reach_block(word);
+        }
+        near
+    }
+
+    #[inline(never)]
+    fn reach_block(&mut self, address: usize) {
+        let after = self.left.partition_point(|block| block.start <= address);
+        let Some(index) = after.checked_sub(1) else { return };
+        let block = &mut self.left[index];
+        if address - block.start < block.size.max(1) && !block.reached {
+            block.reached = true;
+            self.reached.push(index);
+        }
+    }
+}
+
+/// The addresses of the whole words in a part of memory.
+fn words(start: usize, end: usize) -> impl Iterator<Item = usize> {
+    const WORD: usize = size_of::<usize>();
+    (start.next_multiple_of(WORD)..end.saturating_sub(WORD - 1)).step_by(WORD)
+}
+
 impl Session {
     /// The leak that a complete execution shows, if it shows one.
     #[inline]
@@ -35,53 +91,57 @@ impl Session {
     #[cold]
     #[inline(never)]
     fn find_leak(&self) -> Option<Violation> {
-        let mut left = self.left();
-        left.sort_unstable_by_key(|block| block.start);
-        let mut reached: Vec<usize> = Vec::new();
-        let reach = |left: &mut Vec<Left>, address: usize, reached: &mut Vec<usize>| {
-            let after = left.partition_point(|block| block.start <= address);
-            let Some(index) = after.checked_sub(1) else { return };
-            let block = &mut left[index];
-            if address - block.start < block.size.max(1) && !block.reached {
-                block.reached = true;
-                reached.push(index);
-            }
-        };
-        for (start, end) in statics::writable() {
-            let start = start.next_multiple_of(size_of::<usize>());
-            for address in (start..end.saturating_sub(size_of::<usize>() - 1)).step_by(size_of::<usize>()) {
-                // SAFETY: a word of a loaded segment that can be read; volatile, since other OS
-                // threads may be writing it.
-                let word = unsafe { (address as *const usize).read_volatile() };
-                reach(&mut left, word, &mut reached);
-            }
+        let mut blocks = Blocks::of(self.left());
+        if !blocks.any_lost() {
+            return None;
         }
         for number in self.statics.numbers() {
             if let Some(value) = self.value_of(number) {
-                reach(&mut left, value, &mut reached);
+                blocks.reach(value);
             }
         }
-        let stamp = self.stamp();
-        while let Some(index) = reached.pop() {
-            let (start, end) = (left[index].start, left[index].start + left[index].size);
-            for address in (start..end.saturating_sub(size_of::<usize>() - 1)).step_by(size_of::<usize>()) {
-                // SAFETY: a word of a block, which is mapped; no thread of the program runs. After
-                // the first half of a tag comes the other, within the arena.
-                let (word, number) =
-                    unsafe { ((address as *const usize).read(), (address as *const u32).add(2).read()) };
-                reach(&mut left, word, &mut reached);
-                if word as u64 == stamp
-                    && let Some(value) = self.value_of(number)
-                {
-                    reach(&mut left, value, &mut reached);
-                }
-            }
+        // SAFETY: words of loaded segments that can be read; volatile, since other OS threads may be
+        // writing them.
+        let word = |address: usize| unsafe { (address as *const usize).read_volatile() };
+        // What was held by static memory in one execution is likely to be so in the next.
+        let mut roots = self.roots.borrow_mut();
+        for &root in roots.iter() {
+            blocks.reach(word(root));
         }
-        let lost = left.iter().filter(|block| !block.reached && block.counts);
+        self.follow(&mut blocks);
+        if blocks.any_lost() {
+            roots.clear();
+            for (start, end) in statics::writable() {
+                let holds = |&address: &usize| blocks.reach(word(address));
+                roots.extend(words(start, end).filter(holds));
+            }
+            self.follow(&mut blocks);
+        }
+        let lost = blocks.left.iter().filter(|block| block.is_lost());
         let first = lost.clone().min_by_key(|block| (block.thread.index(), block.number))?;
         let block = self.block(first.thread, first.number)?;
         let point = Point { thread: block.thread, index: block.birth, site: Site(0) };
         Some(Violation { kind: Kind::Leak { block, others: lost.count() - 1 }, point })
+    }
+
+    /// Reaches what can be reached from the blocks that were reached.
+    fn follow(&self, blocks: &mut Blocks) {
+        let stamp = self.stamp();
+        while let Some(index) = blocks.reached.pop() {
+            let (start, end) = (blocks.left[index].start, blocks.left[index].start + blocks.left[index].size);
+            for address in words(start, end) {
+                // SAFETY: a word of a block, which is mapped; no thread of the program runs. After
+                // the first half of a tag comes the other, within the arena.
+                let (word, number) =
+                    unsafe { ((address as *const usize).read(), (address as *const u32).add(2).read()) };
+                blocks.reach(word);
+                if word as u64 == stamp
+                    && let Some(value) = self.value_of(number)
+                {
+                    blocks.reach(value);
+                }
+            }
+        }
     }
 
     /// The blocks that were not freed.

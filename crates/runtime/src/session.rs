@@ -4,6 +4,7 @@
 //! themselves, against the passive execution, and switch back only when another thread must run.
 //! Fibers reach the session through a raw pointer, and no reference to it is held across a switch.
 
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -138,6 +139,8 @@ pub(crate) struct Session {
     pub(crate) known_cells: Vec<Known>,
     pub(crate) known: Vec<Known>,
     pub(crate) statics: Statics,
+    /// Words of static memory that held addresses of blocks at the end of an execution.
+    pub(crate) roots: RefCell<Vec<usize>>,
     pub(crate) panics: Vec<Panic>,
     pub(crate) spins: Spins,
     pub(crate) error: Option<Error>,
@@ -225,6 +228,7 @@ impl Session {
             known_cells: Vec::new(),
             known: Vec::new(),
             statics: Statics::default(),
+            roots: RefCell::default(),
             panics: Vec::new(),
             spins: Spins::default(),
             error: None,

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bounded;
 pub mod estimate;
 pub mod optimal;
 pub mod preemptions;

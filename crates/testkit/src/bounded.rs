@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::drive::{Explored, Settings, explore};
+use crate::preempt::Order;
 use crate::{Key, Model, Options, Program, enumerate, preempt};
 
 /// The bounds that are compared.
@@ -25,13 +26,13 @@ pub struct Visits {
 
 /// Every graph of a program with the fewest preemptions that lead to it; nothing if the program is
 /// too large.
-pub fn truth(program: &Program, model: Model) -> Option<BTreeMap<Key, u32>> {
+pub fn truth(program: &Program, model: Model, order: Order) -> Option<BTreeMap<Key, u32>> {
     if model == Model::Sc {
         return preempt::schedules(program, MOST_STATES);
     }
     let options = Options { models: vec![model], budget: 1_000_000, ..Options::default() };
     let keys = enumerate(program, &options).ok()?.remove(&model)?.keys;
-    let count = |key: Key| (preempt::fewest(program, &key, false), key);
+    let count = |key: Key| (preempt::fewest(program, &key, order).unwrap_or(u32::MAX), key);
     (keys.len() <= MOST_GRAPHS)
         .then(|| keys.into_iter().map(count).map(|(fewest, key)| (key, fewest)).collect())
 }
@@ -42,7 +43,7 @@ pub fn truth(program: &Program, model: Model) -> Option<BTreeMap<Key, u32>> {
 ///
 /// What it gets wrong, in words.
 pub fn visits(program: &Program, model: Model) -> Option<Result<Visits, String>> {
-    let truth = truth(program, model)?;
+    let truth = truth(program, model, Order::ReadsFrom)?;
     let mut visits = Visits { all: truth.len() as u64, ..Visits::default() };
     for (index, bound) in BOUNDS.into_iter().enumerate() {
         let wanted = truth.iter().filter(|(_, fewest)| **fewest <= bound).map(|(key, _)| key).collect();
@@ -72,4 +73,37 @@ fn problem(found: &Explored, wanted: &BTreeSet<&Key>, all: u64) -> Option<String
         wanted.len(),
         found.duplicates
     ))
+}
+
+/// What the search that runs threads on does with a program, as [`visits`].
+///
+/// # Errors
+///
+/// What it gets wrong, in words.
+pub fn runs(program: &Program, model: Model, in_order: bool) -> Option<Result<Visits, String>> {
+    let truth = truth(program, model, if in_order { Order::Writes } else { Order::ReadsFrom })?;
+    let mut visits = Visits { all: truth.len() as u64, ..Visits::default() };
+    for (index, bound) in BOUNDS.into_iter().enumerate() {
+        let wanted: BTreeSet<&Key> =
+            truth.iter().filter(|(_, fewest)| **fewest <= bound).map(|(key, _)| key).collect();
+        let settings =
+            Settings { bound: Some(bound), runs_on: Some(in_order), ..Settings::exact(model.name()) };
+        let found = explore(program, settings);
+        let keys: BTreeSet<&Key> = found.keys.iter().collect();
+        visits.within[index] = keys.len() as u64;
+        visits.visited[index] = found.complete + found.blocked + found.beyond + found.ended;
+        let total = found.left_out > 0 || wanted.len() == truth.len();
+        if keys != wanted || !total {
+            let missing: Vec<String> = wanted.difference(&keys).take(5).map(|key| key.to_string()).collect();
+            let extra: Vec<String> = keys.difference(&wanted).take(5).map(|key| key.to_string()).collect();
+            return Some(Err(format!(
+                "{model}, at most {bound} preemptions: {program}\nfound {}, left out {}, wanted {} of {}\nmissing {missing:#?}\nextra {extra:#?}",
+                keys.len(),
+                found.left_out,
+                wanted.len(),
+                truth.len()
+            )));
+        }
+    }
+    Some(Ok(visits))
 }

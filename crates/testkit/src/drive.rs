@@ -14,6 +14,7 @@ use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId};
 use unpick_core::schedule::{Schedule, linearise};
 use unpick_core::strategy::Strategy;
 use unpick_core::violation::{Point, Wait, Waiter};
+use unpick_strategies::bounded::Bounded;
 use unpick_strategies::optimal::Optimal;
 use unpick_strategies::replay::{Replay, fits};
 
@@ -35,6 +36,8 @@ pub struct Explored {
     pub racy: u64,
     /// Executions beyond the bound on preemptions; they are counted nowhere else, and have no key.
     pub beyond: u64,
+    /// Executions that were given up, since they are known from others.
+    pub ended: u64,
     /// Graphs that were not followed because of the bound.
     pub left_out: u64,
     /// Executions that had been seen before; counted only when keys are kept.
@@ -54,12 +57,15 @@ pub struct Settings<'a> {
     pub keys: bool,
     /// Preemptions at most.
     pub bound: Option<u32>,
+    /// Whether the bound is kept by running threads on, instead of leaving out graphs; and then, whether
+    /// writes take effect in order.
+    pub runs_on: Option<bool>,
 }
 
 impl<'a> Settings<'a> {
     /// Counting only.
     pub fn counting(model: &'a str) -> Settings<'a> {
-        Settings { model, spurious: false, keys: false, bound: None }
+        Settings { model, spurious: false, keys: false, bound: None, runs_on: None }
     }
 
     /// Keeping keys.
@@ -75,7 +81,7 @@ impl<'a> Settings<'a> {
 /// When the model is not known, or the engine finds the program not to repeat itself.
 pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     let model = unpick_models::by_name(settings.model).expect("a known memory model");
-    let mut execution = Execution::new(model, Box::new(strategy(settings)), usize::MAX);
+    let mut execution = Execution::new(model, strategy(settings), usize::MAX);
     let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
     let mut found = Explored::default();
     loop {
@@ -83,6 +89,13 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
         let graph = execution.graph();
         if execution.is_beyond() {
             found.beyond += 1;
+            if !execution.advance() {
+                break;
+            }
+            continue;
+        }
+        if matches!(outcome, Outcome::Ended) {
+            found.ended += 1;
             if !execution.advance() {
                 break;
             }
@@ -108,11 +121,15 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     found
 }
 
-fn strategy(settings: Settings<'_>) -> Optimal {
-    let strategy = Optimal::new(settings.spurious);
+fn strategy(settings: Settings<'_>) -> Box<dyn Strategy> {
+    let optimal = Optimal::new(settings.spurious);
     match settings.bound {
-        Some(bound) => strategy.with_preemption_bound(bound),
-        None => strategy,
+        None => Box::new(optimal),
+        Some(bound) => match settings.runs_on {
+            None => Box::new(optimal.with_preemption_bound(bound)),
+            Some(false) => Box::new(Bounded::new(Some(bound), settings.spurious)),
+            Some(true) => Box::new(Bounded::new(Some(bound), settings.spurious).in_order()),
+        },
     }
 }
 

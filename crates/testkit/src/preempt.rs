@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::code::{Machine, Step};
 use crate::key::{EventAt, Key, KeyEvent, Kind, Source};
-use crate::program::{Lock, Program, Value};
+use crate::program::{Lock, Mode, Program, Value};
 
 /// A program in the middle of an interleaving.
 #[derive(Clone)]
@@ -149,10 +149,25 @@ impl State {
     }
 }
 
-/// The fewest preemptions over all orders of a graph's events that contain `po` and `rf`, and also
-/// `mo` and `fr` if `memory` says so. Spurious failures are not known here.
-pub fn fewest(program: &Program, key: &Key, memory: bool) -> u32 {
+/// What the orders of a graph's events contain besides `po` and `rf`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing.
+    ReadsFrom,
+    /// `mo`, and `fr` from read-modify-writes; and what is sequentially consistent takes effect in order: if a
+    /// read sees less than a write, then the read, or the fences before it, come before the write, or
+    /// the fences after it.
+    Writes,
+    /// `mo` and `fr`.
+    Memory,
+}
+
+/// The fewest preemptions over all such orders of a graph's events, if there is one. Spurious failures are
+/// not known here.
+pub fn fewest(program: &Program, key: &Key, order: Order) -> Option<u32> {
     let waits = waits(program, key);
+    let pairs = seqcst_pairs(program, key);
+    let is_rmw = read_modify_writes(program, key);
     let start = vec![0; key.threads.len()];
     let mut layer = BTreeMap::from([((start, usize::MAX), 0)]);
     loop {
@@ -185,8 +200,17 @@ pub fn fewest(program: &Program, key: &Key, memory: bool) -> u32 {
                     let before = order.iter().position(|&write| write == own).unwrap_or(0);
                     newest(place) == before.checked_sub(1).map(|before| order[before])
                 };
+                let is_done = |id: &EventAt| at[id.thread as usize] > id.index as usize;
                 // `fr` is kept by itself: a read that is left behind can never be current again.
-                if !seen || (memory && !(current && in_order)) {
+                let keeps = match order {
+                    Order::ReadsFrom => true,
+                    Order::Writes => {
+                        let earlier = |(first, second): &(EventAt, EventAt)| *second != own || is_done(first);
+                        in_order && (current || !is_rmw[thread][at[thread]]) && pairs.iter().all(earlier)
+                    }
+                    Order::Memory => current && in_order,
+                };
+                if !seen || !keeps {
                     continue;
                 }
                 let leaves = *last != usize::MAX && *last != thread;
@@ -203,7 +227,8 @@ pub fn fewest(program: &Program, key: &Key, memory: bool) -> u32 {
             }
         }
         if next.is_empty() {
-            return layer.into_values().min().unwrap_or(0);
+            let lens: Vec<usize> = key.threads.iter().map(Vec::len).collect();
+            return layer.into_iter().filter(|((at, _), _)| *at == lens).map(|(_, cost)| cost).min();
         }
         layer = next;
     }
@@ -211,21 +236,66 @@ pub fn fewest(program: &Program, key: &Key, memory: bool) -> u32 {
 
 /// For each thread and each of its events, and for its end: the word it waits for there.
 fn waits(program: &Program, key: &Key) -> Vec<Vec<Option<u16>>> {
+    steps(program, key, |step| match step {
+        Step::Lock { lock } => Some(program.lock_place(lock)),
+        _ => None,
+    })
+}
+
+/// For each thread and each of its events: whether it is a read-modify-write, though it may not write.
+fn read_modify_writes(program: &Program, key: &Key) -> Vec<Vec<bool>> {
+    steps(program, key, |step| matches!(access(program, step), Access::Update(..)))
+}
+
+/// Pairs of sequentially consistent events of which the first must come before the second.
+fn seqcst_pairs(program: &Program, key: &Key) -> Vec<(EventAt, EventAt)> {
+    let fences = steps(program, key, |step| matches!(step, Step::Fence { mode } if mode == Mode::SeqCst));
+    let accesses = steps(program, key, |step| match step {
+        Step::Load { mode, .. }
+        | Step::Store { mode, .. }
+        | Step::FetchAdd { mode, .. }
+        | Step::Exchange { mode, .. }
+        | Step::Cas { success: mode, .. } => mode == Mode::SeqCst,
+        _ => false,
+    });
+    let all = |thread: usize| {
+        let of = move |index: usize| EventAt { thread: thread as u16, index: index as u16 };
+        fences[thread].iter().enumerate().filter(|(_, is)| **is).map(move |(index, _)| of(index))
+    };
+    let own = |at: EventAt| accesses[at.thread as usize][at.index as usize].then_some(at);
+    let mut pairs = Vec::new();
+    for (thread, events) in key.threads.iter().enumerate() {
+        for (index, event) in events.iter().enumerate() {
+            let (Some(place), Some(source)) = (event.place, event.rf) else { continue };
+            let order = &key.mo[place as usize];
+            let seen = order.iter().position(|&write| Source::Event(write) == source);
+            for write in &order[seen.map_or(0, |seen| seen + 1)..] {
+                let read = EventAt { thread: thread as u16, index: index as u16 };
+                let known = all(thread).filter(|fence| (fence.index as usize) < index);
+                for first in known.chain(own(read)) {
+                    let after = all(write.thread as usize).filter(|fence| fence.index > write.index);
+                    let after = after.chain(own(*write));
+                    pairs.extend(after.filter(|&second| second != first).map(|second| (first, second)));
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// Something of each step of each thread, and of the one that comes after its last event.
+fn steps<T>(program: &Program, key: &Key, of: impl Fn(Step) -> T) -> Vec<Vec<T>> {
     let machines = program.compile().into_iter().map(Machine::new);
     let threads = machines.zip(&key.threads).map(|(mut machine, events)| {
-        let word = |step| match step {
-            Step::Lock { lock } => Some(program.lock_place(lock)),
-            _ => None,
-        };
-        let mut waits = Vec::new();
+        let mut found = Vec::new();
         for event in events {
             let step = machine.current();
-            waits.push(word(step));
+            found.push(of(step));
             let read = event.read.unwrap_or(0);
             machine.advance(if matches!(step, Step::TryLock { .. }) { (read == 0).into() } else { read });
         }
-        waits.push(word(machine.current()));
-        waits
+        found.push(of(machine.current()));
+        found
     });
     threads.collect()
 }

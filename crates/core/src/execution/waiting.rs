@@ -124,8 +124,14 @@ impl Execution {
     pub fn spin(&mut self, point: Point, op: Option<&Op>, from: u32) -> bool {
         let thread = point.thread;
         let repeats = !self.is_fresh(thread) || self.goes_on(thread);
-        if repeats || (self.looks_ahead && !self.is_up_to_date(thread, from)) {
+        if repeats {
             return false;
+        }
+        if self.looks_ahead && !self.is_up_to_date(thread, from) {
+            if self.strategy.drops_idle_rounds() {
+                self.stop = Some(Outcome::Ended);
+            }
+            return self.stop.is_some();
         }
         self.ready.set_op(thread, op);
         self.block(thread, Waiter { point, wait: Wait::Spin { from } });

@@ -1,0 +1,744 @@
+//! Executions with few preemptions: threads run on as long as they can.
+//!
+//! What counts as a preemption is said in [`preemptions`](crate::preemptions): the count of a graph is the
+//! fewest over all orders of its events that contain program order and reads-from. An event can be moved
+//! forward past events of other threads, once all that must be before it is there. So among the
+//! orders with the fewest there is one in which a thread is left only
+//!
+//! - where it cannot go on: it has ended, or waits for a lock, a signal or a thread;
+//! - before a read that sees a write which comes after the switch;
+//! - before it frees a lock that somebody comes to wait for after the switch.
+//!
+//! Just these orders are run, depth first: from a state in which a thread is left, each of the others
+//! goes on in turn, and each read sees each write that is there and that the memory model allows. Nothing
+//! beyond the bound is ever visited, and no state is saved: the graph is cut back to the last decision
+//! that can be taken otherwise.
+//!
+//! Three rules leave out what is in vain, or known from another order:
+//!
+//! - **Marks.** A thread is left before a read only if another thread was seen to write there, after
+//!   the read and not because of it, when the thread was not left.
+//! - **Sleep.** A thread that was left before a read goes on only when there is a new write to see, and
+//!   sees such a one.
+//! - **Passing.** Where several threads can go on, those that went first have been passed by when another one
+//!   goes first. Such a thread has to see something newer than that before it is left again: if
+//!   it does not, it might as well have run then.
+//!
+//! The same graph may be met more than once all the same. The rules are for memory models whose orders contain
+//! program order and reads-from only.
+
+use std::ops::Range;
+
+use unpick_core::clock::knows;
+use unpick_core::event::{Event, EventId};
+use unpick_core::graph::Graph;
+use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId, Value};
+use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Strategy};
+
+/// No number.
+const NONE: u32 = u32::MAX;
+
+/// Why a thread was left that could go on, and since when.
+#[derive(Clone, Copy, Debug)]
+struct Sleep {
+    /// How many events there were.
+    since: u32,
+    /// The location, or [`Addr::NONE`] before a fence.
+    addr: Addr,
+    until: Until,
+}
+
+/// What a thread waits for that was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// There is a new write to see.
+    Written,
+    /// Another write or read-modify-write took place, or what is in order with it if it is sequentially
+    /// consistent.
+    Changed { seqcst: bool },
+    /// Something sequentially consistent took place.
+    Fenced,
+    /// More than so many threads wait for the location, which is to be freed.
+    Waited(u32),
+}
+
+/// What a thread that does not run has to heed when it goes on.
+#[derive(Clone, Copy, Debug)]
+struct Pause {
+    sleep: Option<Sleep>,
+    /// How many events there were when another thread was run in its place, or [`NONE`].
+    passed: u32,
+}
+
+impl Switch {
+    /// The stamps of events that took place after the thread was passed by, and before it took over.
+    fn since_passed(&self) -> Range<u32> {
+        self.passed..self.len
+    }
+}
+
+impl Pause {
+    const FREE: Pause = Pause { sleep: None, passed: NONE };
+}
+
+/// A thread takes over.
+#[derive(Clone, Copy, Debug)]
+struct Switch {
+    thread: ThreadId,
+    /// How many events there were.
+    len: u32,
+    /// Preemptions so far.
+    used: u32,
+    /// What the first event of the thread sees must be as new as this.
+    since: u32,
+    /// What some event of the thread sees must be as new as this, or [`NONE`].
+    passed: u32,
+    /// Where the pauses of the threads begin.
+    pauses: u32,
+}
+
+/// A decision that can be taken otherwise.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    /// Events that stay.
+    len: u32,
+    /// Switches that stay.
+    switches: u32,
+    /// Whether the running thread had seen something new.
+    news: bool,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    /// Let the last event, a read, see another write.
+    Source { read: EventId, write: EventId, spurious: bool },
+    /// Put the last event, a write, at another place.
+    Place { write: EventId, place: u32 },
+    /// Decide the last event, a choice, otherwise.
+    Choice { choice: EventId, value: Value },
+    /// Leave the running thread, if the state is marked; `earlier` is the item before of the same location.
+    Leave { sleep: Sleep, marked: bool, earlier: u32 },
+    /// Let this thread go on; the running one was left, and those in `before` have gone on in its place.
+    Turn { thread: ThreadId, left: Option<Sleep>, before: u64 },
+}
+
+/// What the next decision about threads has to carry out.
+#[derive(Clone, Copy, Debug)]
+enum Plan {
+    Leave(Sleep),
+    Turn { thread: ThreadId, left: Option<Sleep>, before: u64 },
+}
+
+/// The strategy.
+#[derive(Debug)]
+pub struct Bounded {
+    spurious: bool,
+    bound: PreemptionBound,
+    /// Whether writes and fences take effect in the order in which they are executed.
+    in_order: bool,
+    /// Whether the bound is raised as long as something is left out.
+    deepens: bool,
+    items: Vec<Item>,
+    /// The last item of each location, and of fences, that lets a thread be left before an access there.
+    leaves: Vec<u32>,
+    /// The switches of the execution.
+    switches: Vec<Switch>,
+    /// The pauses of all threads after each switch.
+    pauses: Vec<Pause>,
+    plan: Option<Plan>,
+    /// Whether the running thread has seen something new, or need not.
+    news: bool,
+    /// Whether the execution is known from another order.
+    known: bool,
+    candidates: Vec<ThreadId>,
+}
+
+impl Bounded {
+    /// A search from the start, for executions with at most so many preemptions; without a number, none, then
+    /// one, and so on until nothing is left out. `spurious` lets weak exchanges fail without a reason.
+    pub fn new(preemptions: Option<u32>, spurious: bool) -> Bounded {
+        Bounded {
+            spurious,
+            bound: PreemptionBound { preemptions: preemptions.unwrap_or(0), left_out: 0 },
+            in_order: false,
+            deepens: preemptions.is_none(),
+            items: Vec::new(),
+            leaves: Vec::new(),
+            switches: Vec::new(),
+            pauses: Vec::new(),
+            plan: None,
+            news: true,
+            known: false,
+            candidates: Vec::new(),
+        }
+    }
+
+    /// The same search, for executions in which writes and fences take effect in order.
+    pub fn in_order(mut self) -> Bounded {
+        self.in_order = true;
+        self
+    }
+
+    fn push(&mut self, len: usize, what: What) {
+        let (len, switches) = (len as u32, self.switches.len() as u32);
+        self.items.push(Item { len, switches, news: self.news, what });
+    }
+
+    /// The pause of a thread, of the newest among the first `end`.
+    fn pause(&self, thread: ThreadId, end: usize) -> Pause {
+        let start = self.switches.last().map_or(0, |switch| switch.pauses as usize);
+        self.pauses[start..end].get(thread.index()).copied().unwrap_or(Pause::FREE)
+    }
+
+    // ---------------------------------------------------------------- threads
+
+    /// Offers to leave the running thread before its next op.
+    fn offer_leave(&mut self, graph: &Graph, ready: &Ready, thread: ThreadId, op: &Op) {
+        if !self.news || ready.threads().all(|other| other == thread) {
+            return;
+        }
+        let until = match op.kind {
+            Kind::Read if op.rmw == Rmw::None || !self.in_order => Until::Written,
+            Kind::Read => Until::Changed { seqcst: op.mode.is_seqcst() },
+            Kind::Write if self.in_order => Until::Changed { seqcst: op.mode.is_seqcst() },
+            Kind::Fence if self.in_order && op.mode.is_seqcst() => Until::Fenced,
+            Kind::Write => Until::Waited(0),
+            _ => return,
+        };
+        let sleep = Sleep { since: graph.len() as u32, addr: op.addr, until };
+        if op.kind != Kind::Fence {
+            let value = graph.value(op.addr, graph.newest(op.addr));
+            if value == TAKEN && writes(op, value).is_some_and(|new| new != TAKEN) {
+                let until = Until::Waited(waiters(ready, graph, op.addr));
+                self.push_leave(Sleep { until, ..sleep });
+            }
+        }
+        if until != Until::Waited(0) {
+            self.push_leave(sleep);
+        }
+    }
+
+    /// Marks the states in which a thread may be left because this thread takes a fence.
+    fn mark_fence(&mut self, graph: &Graph, thread: ThreadId) {
+        for slot in 0..self.leaves.len() {
+            self.mark_if(slot, |until, len| {
+                let left = graph.order().get(len as usize);
+                matches!(until, Until::Fenced | Until::Changed { seqcst: true })
+                    && left.is_some_and(|left| left.thread != thread)
+            });
+        }
+    }
+
+    /// Marks the states in which a thread may be left because of this access.
+    fn mark(&mut self, graph: &Graph, id: EventId) {
+        let event = graph.event(id);
+        let reads = event.kind == Kind::Read;
+        let (changes, waits) = (!reads || event.rmw != Rmw::None, reads && event.rmw.may_wait());
+        let seqcst = self.in_order && event.mode.is_seqcst();
+        if !changes && !seqcst {
+            return;
+        }
+        let prefix = graph.porf(id);
+        let conflicts = |until, len: u32| {
+            let fits = match until {
+                Until::Written => changes,
+                Until::Changed { seqcst } => changes || seqcst,
+                Until::Fenced => true,
+                Until::Waited(_) => waits,
+            };
+            fits && {
+                let op = graph.order()[len as usize];
+                op.thread != id.thread && !knows(prefix, op)
+            }
+        };
+        self.mark_if(slot(event.addr), conflicts);
+        if seqcst {
+            self.mark_if(slot(Addr::NONE), conflicts);
+        }
+    }
+
+    /// Marks the states in which a thread may be left before an access to a location, or a fence.
+    #[inline(always)]
+    fn mark_if(&mut self, slot: usize, conflicts: impl Fn(Until, u32) -> bool) {
+        let mut next = self.leaves.get(slot).copied().unwrap_or(NONE);
+        // Items that are marked are left out of the chain.
+        let mut unmarked: Option<u32> = None;
+        while let Some(Item { len, what: What::Leave { sleep, marked, earlier }, .. }) =
+            self.items.get_mut(next as usize)
+        {
+            let (this, before) = (next, *earlier);
+            *marked = conflicts(sleep.until, *len);
+            let stays = !*marked;
+            next = before;
+            if stays {
+                unmarked = Some(this);
+            } else if let Some(later) = unmarked {
+                self.set_earlier(later, before);
+            } else {
+                self.leaves[slot] = before;
+            }
+        }
+    }
+
+    fn set_earlier(&mut self, index: u32, to: u32) {
+        if let Some(Item { what: What::Leave { earlier, .. }, .. }) = self.items.get_mut(index as usize) {
+            *earlier = to;
+        }
+    }
+
+    /// Pushes an item that lets the running thread be left.
+    fn push_leave(&mut self, sleep: Sleep) {
+        let slot = slot(sleep.addr);
+        if self.leaves.len() <= slot {
+            self.leaves.resize(slot + 1, NONE);
+        }
+        let earlier = std::mem::replace(&mut self.leaves[slot], self.items.len() as u32);
+        self.push(sleep.since as usize, What::Leave { sleep, marked: false, earlier });
+    }
+
+    fn pop(&mut self) -> Option<Item> {
+        let item = self.items.pop()?;
+        if let What::Leave { sleep, earlier, .. } = item.what {
+            let last = &mut self.leaves[slot(sleep.addr)];
+            if *last as usize == self.items.len() {
+                *last = earlier;
+            }
+        }
+        Some(item)
+    }
+
+    /// Whether a thread that is ready may go on.
+    fn is_awake(&self, graph: &Graph, ready: &Ready, thread: ThreadId) -> bool {
+        let Some(sleep) = self.pause(thread, self.pauses.len()).sleep else { return true };
+        match sleep.until {
+            Until::Written => is_written(graph, sleep.addr, sleep.since..NONE),
+            Until::Changed { seqcst } => is_changed(graph, sleep.addr, seqcst, sleep.since..NONE),
+            Until::Fenced => is_fenced(graph, sleep.since..NONE),
+            Until::Waited(before) => waiters(ready, graph, sleep.addr) > before,
+        }
+    }
+
+    /// Leaves the running thread for another one. `None`: all that is left to do is known.
+    fn switch(&mut self, graph: &Graph, ready: &Ready, left: Option<Sleep>) -> Option<ThreadId> {
+        let running = self.switches.last().map(|switch| switch.thread);
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        let others = ready.threads().filter(|&thread| left.is_none() || Some(thread) != running);
+        candidates.extend(others.filter(|&thread| self.is_awake(graph, ready, thread)));
+        candidates.sort_unstable();
+        let mut before = candidates.iter().fold(0, |set, &thread| set | bit(thread));
+        for &thread in candidates.iter().skip(1).rev() {
+            before &= !bit(thread);
+            self.push(graph.len(), What::Turn { thread, left, before });
+        }
+        let first = candidates.first().copied();
+        self.candidates = candidates;
+        match first {
+            Some(thread) => self.enter(graph, thread, left, 0),
+            None => self.known = true,
+        }
+        first
+    }
+
+    /// Lets a thread take over.
+    fn enter(&mut self, graph: &Graph, thread: ThreadId, left: Option<Sleep>, before: u64) {
+        let (start, len) = (self.pauses.len(), graph.len() as u32);
+        let last = self.switches.last().copied();
+        for thread in 0..graph.thread_count() as u32 {
+            let pause = self.pause(ThreadId(thread), start);
+            self.pauses.push(pause);
+        }
+        if let Some(last) = last {
+            self.pauses[start + last.thread.index()] = Pause { sleep: left, ..Pause::FREE };
+        }
+        for t in 0..graph.thread_count().min(64) {
+            if before & bit(ThreadId(t as u32)) != 0 {
+                self.pauses[start + t].passed = len;
+            }
+        }
+        let own = std::mem::replace(&mut self.pauses[start + thread.index()], Pause::FREE);
+        let since = own.sleep.filter(|sleep| sleep.until == Until::Written).map_or(0, |sleep| sleep.since);
+        let used = last.map_or(0, |last| last.used) + u32::from(left.is_some());
+        self.switches.push(Switch { thread, len, used, since, passed: own.passed, pauses: start as u32 });
+        self.news = own.passed == NONE;
+    }
+
+    /// Takes note of the fence that a thread is to take.
+    fn grant(&mut self, graph: &Graph, ready: &Ready, thread: ThreadId) -> ThreadId {
+        let fences = |op: &Op| op.kind == Kind::Fence && op.mode.is_seqcst();
+        if self.in_order && ready.op(thread).is_some_and(fences) {
+            self.mark_fence(graph, thread);
+            let fenced = |switch: &Switch| is_fenced(graph, switch.since_passed());
+            self.news |= !self.news && self.switches.last().is_some_and(fenced);
+        }
+        thread
+    }
+
+    /// Whether the running thread, which cannot go on, could have come here when it was passed by.
+    fn is_in_vain(&self, graph: &Graph, ready: &Ready, switch: &Switch) -> bool {
+        if self.news {
+            return false;
+        }
+        if graph.is_finished(switch.thread) {
+            return true;
+        }
+        match ready.op(switch.thread) {
+            Some(op) if op.kind == Kind::Join => true,
+            Some(op) if op.kind == Kind::Read && op.rmw.may_wait() => {
+                let newest = graph.newest(op.addr);
+                newest.is_init() || graph.event(newest).stamp < switch.passed
+            }
+            _ => false,
+        }
+    }
+
+    // ---------------------------------------------------------------- what is seen
+
+    /// Takes note of what the running thread has seen. That it frees a lock is as good: those who wait for
+    /// the lock could not have done so after it.
+    fn see(&mut self, graph: &Graph, read: EventId) {
+        if self.news {
+            return;
+        }
+        let Some(switch) = self.switches.last() else { return };
+        let event = graph.event(read);
+        if event.is_update() && event.value != TAKEN && graph.value(event.addr, event.rf) == TAKEN {
+            self.news = true;
+            return;
+        }
+        let stamps = switch.since_passed();
+        let new = !event.rf.is_init() && stamps.contains(&graph.event(event.rf).stamp);
+        let updates = self.in_order && event.rmw != Rmw::None;
+        let changed = || is_changed(graph, event.addr, event.mode.is_seqcst(), stamps);
+        if !(new || updates && changed()) {
+            return;
+        }
+        let older = |&&write: &&EventId| graph.event(write).stamp < switch.passed;
+        let then = graph.writes(event.addr).iter().rev().find(older).copied().unwrap_or(EventId::INIT);
+        if event.rmw.waits_on(graph.value(event.addr, then)) {
+            // It would have had to wait here.
+            self.known = true;
+        } else {
+            self.news = true;
+        }
+    }
+
+    /// The oldest place that a new read may see if writes and fences take effect in order.
+    fn floor_in_order(&mut self, graph: &Graph, read: EventId) -> usize {
+        let event = graph.event(read);
+        let (addr, newest) = (event.addr, graph.writes(event.addr).len());
+        let updates = event.rmw != Rmw::None;
+        if updates && (event.rmw.may_wait() || self.bound.left_out > 0) {
+            return newest;
+        }
+        let floor = graph.floor(addr, graph.hb(read));
+        if floor == newest {
+            return newest;
+        }
+        let least = if updates { newest } else { fenced_floor(graph, read, floor) };
+        self.bound.left_out += u64::from(floor < least);
+        least
+    }
+
+    /// Whether a read could see this write, as far as read-modify-writes and waiting go.
+    fn is_open(graph: &Graph, read: EventId, write: EventId) -> bool {
+        let event = graph.event(read);
+        if event.rmw == Rmw::None {
+            return true;
+        }
+        let value = graph.value(event.addr, write);
+        !event.rmw.waits_on(value)
+            && (event.apply(value).is_none() || graph.rival(event.addr, write, read).is_none())
+    }
+
+    /// Carries out a decision; `false` when it leads nowhere.
+    fn apply(&mut self, scene: &mut Scene<'_>, item: Item) -> bool {
+        let graph = &mut *scene.graph;
+        graph.cut(item.len as usize);
+        if let Some(undone) = self.switches.get(item.switches as usize) {
+            self.pauses.truncate(undone.pauses as usize);
+        }
+        self.switches.truncate(item.switches as usize);
+        (self.news, self.known) = (item.news, false);
+        match item.what {
+            What::Source { read, write, spurious } => {
+                graph.read_from(read, write, spurious);
+                if !scene.model.consistent(graph, &[read]) {
+                    return false;
+                }
+                self.see(graph, read);
+            }
+            What::Place { write, place } => {
+                let addr = graph.event(write).addr;
+                graph.remove_write(addr, write);
+                graph.insert_write(addr, place as usize, write);
+                return scene.model.consistent(graph, &[write]);
+            }
+            What::Choice { choice, value } => graph.event_mut(choice).value = value,
+            What::Leave { marked: false, .. } => return false,
+            What::Leave { sleep, .. } => {
+                let used = self.switches.last().map_or(0, |switch| switch.used);
+                if used == self.bound.preemptions {
+                    self.bound.left_out += 1;
+                    return false;
+                }
+                self.plan = Some(Plan::Leave(sleep));
+            }
+            What::Turn { thread, left, before } => self.plan = Some(Plan::Turn { thread, left, before }),
+        }
+        true
+    }
+}
+
+impl Strategy for Bounded {
+    fn name(&self) -> &'static str {
+        if self.in_order { "in-order" } else { "bounded" }
+    }
+
+    fn looks_ahead(&self) -> bool {
+        true
+    }
+
+    fn drops_idle_rounds(&self) -> bool {
+        true
+    }
+
+    fn admits(&mut self, _: ThreadId, _: bool, _: &Ready) -> bool {
+        false
+    }
+
+    fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
+        if self.known {
+            return None;
+        }
+        match self.plan.take() {
+            Some(Plan::Leave(sleep)) => {
+                let thread = self.switch(graph, ready, Some(sleep))?;
+                return Some(self.grant(graph, ready, thread));
+            }
+            Some(Plan::Turn { thread, left, before }) => {
+                self.enter(graph, thread, left, before);
+                // That the thread waits in a loop may have come out since.
+                self.known = !ready.contains(thread);
+                return (!self.known).then(|| self.grant(graph, ready, thread));
+            }
+            None => {}
+        }
+        let running = self.switches.last().copied();
+        let Some(switch) = running.filter(|switch| ready.contains(switch.thread)) else {
+            if running.is_some_and(|switch| self.is_in_vain(graph, ready, &switch)) {
+                self.known = true;
+                return None;
+            }
+            let thread = self.switch(graph, ready, None)?;
+            return Some(self.grant(graph, ready, thread));
+        };
+        if let Some(op) = ready.op(switch.thread) {
+            if op.kind == Kind::Join && !self.news {
+                let child = ThreadId(op.operand as u32);
+                let end = EventId { thread: child, index: graph.thread_len(child) as u32 - 1 };
+                self.known = graph.event(end).stamp >= switch.passed;
+                if self.known {
+                    return None;
+                }
+            }
+            self.offer_leave(graph, ready, switch.thread, op);
+        }
+        Some(self.grant(graph, ready, switch.thread))
+    }
+
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+        let Scene { graph, model } = scene;
+        let since = self
+            .switches
+            .last()
+            .map_or(0, |switch| if switch.len as usize == graph.len() { switch.since } else { 0 });
+        let read = graph.add(thread, op);
+        self.mark(graph, read);
+        let len = graph.len();
+        let newest = graph.writes(op.addr).len();
+        let floor = if self.in_order {
+            self.floor_in_order(graph, read)
+        } else {
+            graph.floor(op.addr, graph.hb(read))
+        };
+        let weak = self.spurious && op.rmw == Rmw::WeakCas;
+        let mut seen = None;
+        for position in (floor..=newest).rev() {
+            let write = graph.write_at(op.addr, position);
+            let old = since > 0 && (write.is_init() || graph.event(write).stamp < since);
+            if old || !Bounded::is_open(graph, read, write) {
+                continue;
+            }
+            if weak && op.apply(graph.value(op.addr, write)).is_some() {
+                self.push(len, What::Source { read, write, spurious: true });
+            }
+            if seen.is_some() {
+                self.push(len, What::Source { read, write, spurious: false });
+                continue;
+            }
+            graph.read_from(read, write, false);
+            if position == newest || model.consistent(graph, &[read]) {
+                seen = Some(write);
+            }
+        }
+        // The sources that were tried last may have left their marks.
+        match seen {
+            Some(write) => {
+                graph.read_from(read, write, false);
+                self.see(graph, read);
+            }
+            None => {
+                graph.read_from(read, graph.newest(op.addr), false);
+                self.known = true;
+            }
+        }
+        read
+    }
+
+    fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+        let graph = scene.graph;
+        let taken = graph.value(op.addr, graph.newest(op.addr)) == TAKEN;
+        let write = graph.add(thread, op);
+        let len = graph.len();
+        let last = graph.writes(op.addr).len();
+        let known = self.in_order && self.bound.left_out > 0;
+        let floor = if known { last } else { graph.floor(op.addr, graph.hb(write)) };
+        if self.in_order {
+            self.bound.left_out += u64::from(floor < last);
+            let seqcst = op.mode.is_seqcst();
+            let changed = |switch: &Switch| is_changed(graph, op.addr, seqcst, switch.since_passed());
+            self.news |= !self.news && self.switches.last().is_some_and(changed);
+        }
+        for place in floor..last {
+            if !self.in_order && !graph.splits(op.addr, place) {
+                self.push(len, What::Place { write, place: place as u32 });
+            }
+        }
+        graph.insert_write(op.addr, last, write);
+        self.mark(graph, write);
+        // Those who wait for a lock that is freed could not have done so after it.
+        self.news |= taken && op.operand != TAKEN;
+        write
+    }
+
+    fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+        let choice = scene.graph.add_with_value(thread, op, 0);
+        for value in (1..op.operand).rev() {
+            self.push(scene.graph.len(), What::Choice { choice, value });
+        }
+        choice
+    }
+
+    fn stuck(&mut self, scene: Scene<'_>, waiters: &[LockWaiter]) {
+        let len = scene.graph.len();
+        for waiter in waiters {
+            let read = scene.graph.add(waiter.thread, &waiter.op());
+            self.mark(scene.graph, read);
+            scene.graph.cut(len);
+        }
+    }
+
+    fn counts(&mut self, scene: Scene<'_>, _: &[LockWaiter]) -> bool {
+        let ended = |switch: &Switch| scene.graph.is_finished(switch.thread);
+        !self.known && (self.news || !self.switches.last().is_some_and(ended))
+    }
+
+    fn preemption_bound(&self) -> Option<PreemptionBound> {
+        Some(self.bound)
+    }
+
+    fn next(&mut self, mut scene: Scene<'_>) -> bool {
+        self.plan = None;
+        while let Some(item) = self.pop() {
+            if self.apply(&mut scene, item) {
+                return true;
+            }
+        }
+        if !self.deepens || self.bound.left_out == 0 {
+            return false;
+        }
+        self.bound = PreemptionBound { preemptions: self.bound.preemptions + 1, left_out: 0 };
+        scene.graph.cut(0);
+        self.switches.clear();
+        self.pauses.clear();
+        (self.news, self.known) = (true, false);
+        true
+    }
+}
+
+fn is_written(graph: &Graph, addr: Addr, stamps: Range<u32>) -> bool {
+    graph.writes(addr).iter().any(|&write| stamps.contains(&graph.event(write).stamp))
+}
+
+fn is_changed(graph: &Graph, addr: Addr, seqcst: bool, stamps: Range<u32>) -> bool {
+    let changes = |event: &Event| event.rmw != Rmw::None || (seqcst && event.mode.is_seqcst());
+    let fences = |event: &Event| event.kind == Kind::Fence && event.mode.is_seqcst();
+    let mut reads = graph.reads(addr).iter().map(|&id| graph.event(id));
+    reads.any(|event| stamps.contains(&event.stamp) && changes(event))
+        || (seqcst && between(graph, &stamps).any(fences))
+        || is_written(graph, addr, stamps)
+}
+
+fn is_fenced(graph: &Graph, stamps: Range<u32>) -> bool {
+    between(graph, &stamps).any(|event| event.mode.is_seqcst())
+}
+
+/// The events with these stamps.
+fn between<'a>(graph: &'a Graph, stamps: &Range<u32>) -> impl Iterator<Item = &'a Event> {
+    let end = graph.len().min(stamps.end as usize);
+    graph.order()[stamps.start as usize..end].iter().map(|&id| graph.event(id))
+}
+
+/// The oldest place that a load may see, if what is sequentially consistent takes effect in order: such
+/// writes, and writes before a fence, are known to such a load, or to one after a fence, that comes later.
+fn fenced_floor(graph: &Graph, load: EventId, floor: usize) -> usize {
+    let event = graph.event(load);
+    let fences = |thread: ThreadId| {
+        let events = move |index: &u32| graph.event(EventId { thread, index: *index });
+        graph.seqcst_of(thread).iter().map(events).filter(|event| event.kind == Kind::Fence)
+    };
+    let own = event.mode.is_seqcst().then_some(event.stamp);
+    let Some(own) = own.or_else(|| fences(load.thread).next_back().map(|fence| fence.stamp)) else {
+        return floor;
+    };
+    let known = |&id: &EventId| {
+        let write = graph.event(id);
+        let is_after = |fence: &&Event| fence.stamp > write.stamp;
+        let fence = || fences(id.thread).find(is_after);
+        (write.mode.is_seqcst() && write.stamp < own) || fence().is_some_and(|fence| fence.stamp < own)
+    };
+    graph.writes(event.addr)[floor..].iter().rposition(known).map_or(floor, |place| floor + place + 1)
+}
+
+/// What the op writes where this value is the newest.
+fn writes(op: &Op, value: Value) -> Option<Value> {
+    match op.kind {
+        Kind::Write => Some(op.operand),
+        Kind::Read if op.rmw != Rmw::None => op.apply(value),
+        _ => None,
+    }
+}
+
+/// How many threads wait for a location.
+fn waiters(ready: &Ready, graph: &Graph, addr: Addr) -> u32 {
+    let waits = |t: &u32| {
+        let thread = ThreadId(*t);
+        let op = ready
+            .op(thread)
+            .filter(|_| graph.exists(thread) && !ready.contains(thread) && !graph.is_finished(thread));
+        op.is_some_and(|op| op.addr == addr && op.kind == Kind::Read && op.rmw.may_wait())
+    };
+    (0..graph.thread_count() as u32).filter(waits).count() as u32
+}
+
+/// Where the items of a location are found; fences come first.
+fn slot(addr: Addr) -> usize {
+    if addr == Addr::NONE { 0 } else { addr.index() + 1 }
+}
+
+/// The thread in a set of the first 64.
+fn bit(thread: ThreadId) -> u64 {
+    1u64.checked_shl(thread.0).unwrap_or(0)
+}
