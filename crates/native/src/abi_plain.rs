@@ -8,8 +8,9 @@ use crate::ops::Caller;
 use crate::session;
 use crate::sys;
 
+/// Notes a plain access of the program; in other processes nothing is done.
 #[inline(always)]
-fn access(address: usize, size: usize, writes: bool) {
+pub(crate) fn access(address: usize, size: usize, writes: bool) {
     if !mode::in_program() || size == 0 {
         return;
     }

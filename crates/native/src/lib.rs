@@ -13,7 +13,7 @@
 //! | `session` | one execution |
 //! | `ops` | ops of the program: from a call to its answer |
 //! | `entry` | how calls come in, with the caller's registers and stack in view |
-//! | `abi_atomic`, `abi_plain` | what the instrumentation calls |
+//! | `abi_atomic`, `abi_plain`, `abi_bytes` | what the instrumentation calls, and functions that copy bytes |
 //! | `threads`, `pthread`, `c11`, `futex`, `statics`, `time`, `random`, `memory`, `crash` | what stands in front of the C library |
 //! | `refused` | what cannot be checked |
 //! | `told` | what programs tell us: `unpick.h` |
@@ -28,6 +28,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 mod abi_atomic;
+mod abi_bytes;
 mod abi_plain;
 mod c11;
 mod crash;

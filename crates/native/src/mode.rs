@@ -15,11 +15,11 @@ const OFF: u8 = 1;
 /// A check, before `main`.
 const BEFORE: u8 = 2;
 /// A check: code of the program runs.
-const PROGRAM: u8 = 3;
+pub(crate) const PROGRAM: u8 = 3;
 /// A check: code of the engine runs.
 const ENGINE: u8 = 4;
 
-static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+pub(crate) static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 /// Whose code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,6 +44,7 @@ unsafe extern "C" fn __libc_start_main(
     loader_fini: usize,
     stack: usize,
 ) -> i32 {
+    crate::abi_bytes::prepare();
     let own: Main = explorer as *const () as usize;
     let main = match mode::mode() {
         Mode::Off => main,

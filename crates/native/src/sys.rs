@@ -106,3 +106,17 @@ pub(crate) unsafe fn copy(to: usize, from: usize, size: usize) {
             options(nostack, preserves_flags));
     }
 }
+
+/// Fills bytes in the same way.
+///
+/// # Safety
+///
+/// The range is valid.
+#[inline(always)]
+pub(crate) unsafe fn fill(to: usize, value: u8, size: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!("rep stosb", inout("rcx") size => _, inout("rdi") to => _, in("al") value,
+            options(nostack, preserves_flags));
+    }
+}

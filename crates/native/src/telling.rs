@@ -15,6 +15,7 @@ use unpick_native_wire::{Action, Code, Finding, Home, Mark, Object, Seen, Stack,
 
 use crate::explore;
 use crate::heap;
+use crate::places::Key;
 use crate::session::{Session, thread_name};
 
 /// Tells a violation that was found.
@@ -129,7 +130,7 @@ impl<'a> Telling<'a> {
         let keys = &session.places.keys;
         for addr in 0..graph.location_count() {
             let object = match keys.get(addr).copied().flatten() {
-                Some(key) => telling.object(key.kind, key.address, key.width),
+                Some(key) => telling.object(key.kind, key.address, size_of_kind(key)),
                 None => Object { kind: String::from("object"), address: 0, size: 0, home: Home::Unknown },
             };
             telling.objects.push(object);
@@ -558,4 +559,16 @@ fn renumbered(text: &str, at: usize) -> String {
         out += &moved.map_or_else(|_| format!("#{part}"), |number| format!("#{number}{rest}"));
     }
     out
+}
+
+/// Bytes of the whole object that a location is the first part of.
+fn size_of_kind(key: Key) -> usize {
+    match key.kind {
+        "mutex" => size_of::<libc::pthread_mutex_t>(),
+        "condition" => size_of::<libc::pthread_cond_t>(),
+        "rwlock" => size_of::<libc::pthread_rwlock_t>() - key.address % 8,
+        "barrier" => size_of::<libc::pthread_barrier_t>(),
+        "semaphore" => size_of::<libc::sem_t>(),
+        _ => key.width,
+    }
 }

@@ -70,6 +70,8 @@ fn check(program: &Path, settings: &[(&str, &str)]) -> Said {
     for (name, _) in unpick_check::config::VARIABLES {
         command.env_remove(name);
     }
+    // Cargo names folders there that may hold the runtime of another build.
+    command.env_remove("LD_LIBRARY_PATH");
     let mut child = command.envs(settings.iter().copied()).spawn().expect("the program can be started");
     drop(command);
     let mut said = Said { verdict: None, finding: None, failed: None };

@@ -84,6 +84,15 @@ fn each_program_does_what_it_says() {
     names.sort();
     let only = std::env::var("UNPICK_TEST_PROGRAM").ok();
     names.retain(|name| only.as_ref().is_none_or(|only| name.contains(only.as_str())));
-    let failures: Vec<String> = names.iter().filter_map(|name| try_program(name).err()).collect();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = |worker: usize| {
+        let own = names.iter().skip(worker).step_by(workers);
+        own.filter_map(|name| try_program(name).err()).collect::<Vec<String>>()
+    };
+    let failures: Vec<String> = std::thread::scope(|scope| {
+        let share = &share;
+        let started: Vec<_> = (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
+        started.into_iter().flat_map(|worker| worker.join().expect("programs are tried")).collect()
+    });
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
