@@ -198,8 +198,10 @@ pub enum Home {
 pub struct StackFrame {
     /// Where the function goes on.
     pub code: Code,
-    /// Bytes from its canonical frame address.
-    pub place: i64,
+    /// Bytes from its canonical frame address, which is the stack pointer before it was called.
+    pub frame: i64,
+    /// Bytes from its stack pointer.
+    pub stack: i64,
 }
 
 /// One step of a thread.

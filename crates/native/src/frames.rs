@@ -28,6 +28,8 @@ pub(crate) struct Frame {
     pub(crate) address: usize,
     /// Its canonical frame address: the stack pointer before it was called.
     pub(crate) base: usize,
+    /// Its stack pointer.
+    pub(crate) stack: usize,
 }
 
 /// The frames between `frame` and `top`, innermost first.
@@ -36,7 +38,7 @@ pub(crate) fn walk(frame: usize, top: usize) -> Vec<Frame> {
     // SAFETY: the callback gets the walk, and uses it only during the call.
     unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
     let ends = walk.frames.iter().skip(1).map(|(_, stack)| *stack).chain([walk.end.unwrap_or(top)]);
-    walk.frames.iter().zip(ends).map(|(&(address, _), base)| Frame { address, base }).collect()
+    walk.frames.iter().zip(ends).map(|(&(address, stack), base)| Frame { address, base, stack }).collect()
 }
 
 extern "C" fn visit(context: *mut Context, walk: *mut c_void) -> i32 {

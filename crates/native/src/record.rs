@@ -12,9 +12,9 @@ pub(crate) struct Recorder {
     wanted: Vec<Point>,
     /// Their stacks, as return addresses.
     pub(crate) stacks: Vec<(Point, Vec<usize>)>,
-    /// All frames that threads were seen in, by thread, canonical frame address and place in the code; the later they were
-    /// seen, the higher the number.
-    pub(crate) frames: BTreeMap<(usize, usize, usize), usize>,
+    /// All frames that threads were seen in, by thread, canonical frame address and place in the code: the stack pointer, and a
+    /// number that is the higher the later they were seen.
+    pub(crate) frames: BTreeMap<(usize, usize, usize), (usize, usize)>,
     /// How often stacks were looked at.
     looks: usize,
     /// Remarks: who made them, before which event, and where.
@@ -48,7 +48,8 @@ impl Recorder {
         let frames = crate::frames::walk(frame, top);
         self.looks += 1;
         for frame in &frames {
-            self.frames.insert((point.thread.index(), frame.base, frame.address), self.looks);
+            let key = (point.thread.index(), frame.base, frame.address);
+            self.frames.insert(key, (frame.stack, self.looks));
         }
         let known = self.stacks.iter().any(|(known, _)| *known == point);
         if self.wanted.contains(&point) && !known {

@@ -177,11 +177,13 @@ impl<'a> Telling<'a> {
     fn owners(&self, thread: usize, address: usize) -> Vec<StackFrame> {
         let Some(recorder) = &self.session.recorder else { return Vec::new() };
         let around = recorder.frames.range((thread, address + 1, 0)..=(thread, usize::MAX, usize::MAX));
-        let mut around: Vec<_> =
-            around.map(|(&(_, base, code), &seen)| (base, Reverse(seen), code)).collect();
+        let around = around.map(|(&(_, base, code), &(stack, seen))| (base, Reverse(seen), code, stack));
+        let mut around: Vec<_> = around.collect();
         around.sort_unstable();
-        let frames = around.into_iter().filter_map(|(base, _, code)| {
-            Some(StackFrame { code: self.session.modules.code(code)?, place: address as i64 - base as i64 })
+        let frames = around.into_iter().filter_map(|(base, _, code, stack)| {
+            let from = |other: usize| address as i64 - other as i64;
+            let code = self.session.modules.code(code)?;
+            Some(StackFrame { code, frame: from(base), stack: from(stack) })
         });
         frames.take(FRAMES).collect()
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use unpick_core::op::{Mode, Rmw};
 use unpick_core::trace::{self, Finding, Place, Source, Stack, Trace, TraceThread};
-use unpick_names::{Frame, Module, Names};
+use unpick_names::{Frame, Module, Names, OnStack};
 use unpick_native_wire::{self as wire, Action, Code, Home, Mark, StackFrame};
 
 /// Folders of code that is not the user's own.
@@ -77,13 +77,10 @@ impl Naming {
                 }
             }
             Home::Stack { thread, ref frames } => {
-                let local = |frame: &StackFrame| {
+                let local = |&StackFrame { code, frame, stack }: &StackFrame| {
                     // The call comes before the place that it returns to.
-                    self.module(frame.code)?.local(
-                        frame.code.offset.saturating_sub(1),
-                        frame.place,
-                        size.max(1),
-                    )
+                    let call = code.offset.saturating_sub(1);
+                    self.module(code)?.local(call, OnStack { frame, stack }, size.max(1))
                 };
                 if let Some(variable) = frames.iter().find_map(local) {
                     return variable.to_string();

@@ -58,10 +58,20 @@ static int *counted() {
     return &calls;
 }
 
-// Where a variable lies from the canonical frame address.
+#ifdef __clang__
+#define CFA ((char *)__builtin_frame_address(0) + 16)
+#else
+#define CFA __builtin_dwarf_cfa()
+#endif
+
+// Where a variable lies from the canonical frame address and from the stack pointer.
 #define LOCAL(x)                                                                                          \
-    std::printf("local %zx %zd %zu %s\n", (size_t)((char *)here() - &__executable_start),                \
-                (char *)&(x) - (char *)__builtin_dwarf_cfa(), sizeof(x), #x)
+    do {                                                                                                  \
+        char *stack;                                                                                      \
+        __asm__ volatile("mov %%rsp, %0" : "=r"(stack));                                                  \
+        std::printf("local %zx %td %zu %td %s\n", (size_t)((char *)here() - &__executable_start),         \
+                    (char *)&(x) - (char *)CFA, sizeof(x), (char *)&(x) - stack, #x);   \
+    } while (0)
 
 __attribute__((noinline)) static void *here() { return __builtin_return_address(0); }
 
