@@ -15,8 +15,8 @@ use unpick_check::meter::Meter;
 use unpick_core::plan::Outlook;
 use unpick_core::strategy::Estimate;
 use unpick_native_wire::{CHANNEL, Ending, Message, Output, Progress, VERSION};
-use unpick_runtime::interrupt;
 use unpick_report::TextOptions;
+use unpick_runtime::interrupt;
 
 use crate::Exit;
 use crate::error::Error;

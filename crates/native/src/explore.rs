@@ -229,7 +229,8 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
     let summary = summary(&named, session, &stats, exhausted, decides).with_effort(effort);
     if !found.is_empty() {
         session.execution = plan.begin();
-        let tell = |found: &Found| telling::tell(session, &named, &found.violation, &found.ways, found.number);
+        let tell =
+            |found: &Found| telling::tell(session, &named, &found.violation, &found.ways, found.number);
         let findings = found.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
         finish_violated(findings, &summary);
         return Ok(());
@@ -349,9 +350,8 @@ fn finish_violated(findings: Vec<wire::Finding>, summary: &Summary) {
     };
     let title = findings.first().map_or("", |finding| &finding.title);
     let Summary { model, strategy, .. } = summary;
-    let text = format!(
-        "violated: {title}{more} ({model} and {strategy}: {executions} execution{plural}{blocked})"
-    );
+    let text =
+        format!("violated: {title}{more} ({model} and {strategy}: {executions} execution{plural}{blocked})");
     for finding in findings {
         send(&Message::Violation(Box::new(finding)));
     }

@@ -89,7 +89,14 @@ impl Caller {
 
     /// Takes an op on some bytes of memory, whose value is `init` if no op has used them.
     #[inline(always)]
-    pub(crate) fn take(&self, key: Key, mut op: Op) -> Value {
+    pub(crate) fn take(&self, key: Key, op: Op) -> Value {
+        self.take_in_loop(key, op, false)
+    }
+
+    /// As [`Caller::take`]; `own`: in a loop of ours that [waits](Caller::wait_for_change) by itself, and need not
+    /// be recognised.
+    #[inline(always)]
+    pub(crate) fn take_in_loop(&self, key: Key, mut op: Op, own: bool) -> Value {
         if !self.session().threads[self.thread.index()].dirty.is_empty() {
             self.write_back();
         }
@@ -108,7 +115,8 @@ impl Caller {
             if s.recorder.is_some() {
                 self.record();
             }
-            if s.spins.any_suspects() || (fresh && op.kind == Kind::Read && !looked) {
+            let looks = s.spins.any_suspects() || (fresh && op.kind == Kind::Read && !looked);
+            if looks && (!own || s.spins.ghost.is_some()) {
                 looked = true;
                 match s.watch(self, &op, fresh, true) {
                     Watch::Go => {}

@@ -35,11 +35,11 @@ fn fail(code: i32) -> i32 {
     -1
 }
 
-/// Takes a permit if there is one.
-fn take(caller: &Caller, semaphore: *mut Semaphore) -> bool {
+/// Takes a permit if there is one; `waits`: the caller waits until there is.
+fn take(caller: &Caller, semaphore: *mut Semaphore, waits: bool) -> bool {
     let any = Value::from(u32::MAX);
     let op = Op::add_if(Addr::NONE, (Mode::Acquire, Mode::Relaxed), any, any, caller.site);
-    caller.take(key(semaphore), op) != 0
+    caller.take_in_loop(key(semaphore), op, waits) != 0
 }
 
 unsafe extern "C" fn init(semaphore: *mut Semaphore, shared: i32, count: u32) -> i32 {
@@ -74,7 +74,7 @@ unsafe extern "C" fn wait(semaphore: *mut Semaphore) -> i32 {
     let Some(caller) = ops::enter() else { return pass!(c"sem_wait", fn(*mut Semaphore) -> i32, semaphore) };
     loop {
         let from = caller.position();
-        if take(&caller, semaphore) {
+        if take(&caller, semaphore, true) {
             break;
         }
         caller.wait_for_change(from);
@@ -85,7 +85,7 @@ unsafe extern "C" fn wait(semaphore: *mut Semaphore) -> i32 {
 
 /// Takes a permit, or says with this code that there is none.
 fn take_or(caller: Caller, semaphore: *mut Semaphore, code: i32) -> i32 {
-    let taken = take(&caller, semaphore);
+    let taken = take(&caller, semaphore, false);
     caller.leave();
     if taken { 0 } else { fail(code) }
 }

@@ -23,11 +23,14 @@ use unpick_native_wire::{CHANNEL, Ending, Finding, Message, Verdict};
 
 mod ordinary;
 mod programs;
+mod strategies;
 
 /// What a checked program has said.
 struct Said {
     verdict: Option<Verdict>,
     finding: Option<Finding>,
+    /// How many there were.
+    findings: usize,
     failed: Option<String>,
 }
 
@@ -40,9 +43,14 @@ fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name)
 }
 
+/// The flag for the headers that programs may use.
+fn include() -> String {
+    format!("-I{}", Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/include").display())
+}
+
 /// Compiles a program, and returns where it is.
 fn compile(name: &str, flags: &[&str]) -> PathBuf {
-    let variant = if flags.contains(&"-DBUG") { "-bug" } else { "" };
+    let variant = flags.iter().filter(|flag| flag.starts_with("-D")).copied().collect::<String>();
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}{variant}"));
     let object = out.with_added_extension("o");
     let compiler = if name.ends_with(".cpp") { "g++" } else { "gcc" };
@@ -74,11 +82,14 @@ fn check(program: &Path, settings: &[(&str, &str)]) -> Said {
     command.env_remove("LD_LIBRARY_PATH");
     let mut child = command.envs(settings.iter().copied()).spawn().expect("the program can be started");
     drop(command);
-    let mut said = Said { verdict: None, finding: None, failed: None };
+    let mut said = Said { verdict: None, finding: None, findings: 0, failed: None };
     for line in BufReader::new(messages).lines() {
         let line = line.expect("messages are text");
         match Message::read(&line).expect("lines are messages") {
-            Message::Violation(finding) => said.finding = Some(*finding),
+            Message::Violation(finding) => {
+                said.findings += 1;
+                said.finding = Some(*finding);
+            }
             Message::Ended(verdict) => said.verdict = Some(verdict),
             Message::Failed { text } => said.failed = Some(text),
             Message::Started { .. } | Message::Progress(_) => {}

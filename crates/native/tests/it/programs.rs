@@ -39,7 +39,7 @@ fn try_program(name: &str) -> Result<(), String> {
     let expected = expected(name);
     let settings: Vec<(&str, &str)> =
         expected.settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-    let include = format!("-I{}", Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/include").display());
+    let include = include();
     let flags = expected.flags.iter().map(String::as_str).chain([include.as_str()]);
     let flags: Vec<&str> = flags.collect();
     if let Some(bug) = &expected.bug {
