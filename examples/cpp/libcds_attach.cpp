@@ -1,11 +1,16 @@
-// The hazard pointers of libcds, without a container: two threads attach themselves and leave again.
+// The hazard pointers of libcds, without a container: two threads come, give an object up, and leave.
 //
-// A thread that leaves gives its record back with a relaxed store, and one that comes takes it with a relaxed compare-and-swap,
-// so what the first has written into the record is not ordered before what the second does with it: a data race.
+// A thread that leaves gives its record back, and one that comes later takes it with a relaxed compare-and-swap (hp.cpp:270). So what
+// the first has written into the record, its list of objects that were given up, is not ordered before what the second writes
+// there: a data race.
 #include <thread>
 
 #include <cds/gc/hp.h>
 #include <cds/init.h>
+
+struct Delete {
+    void operator()(int *object) { delete object; }
+};
 
 int main() {
     cds::Initialize();
@@ -13,6 +18,7 @@ int main() {
         cds::gc::HP hazard_pointers;
         auto visit = [] {
             cds::threading::Manager::attachThread();
+            cds::gc::HP::retire<Delete>(new int(1));
             cds::threading::Manager::detachThread();
         };
         std::thread one(visit), two(visit);

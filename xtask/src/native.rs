@@ -11,7 +11,7 @@ use std::process::Command;
 use unpick_testkit::fibers::{flushed, has_seqcst_stores};
 use unpick_testkit::litmus::{Expect, Litmus, load};
 use unpick_testkit::source::{Language, source};
-use unpick_testkit::{Model, Options, enumerate};
+use unpick_testkit::{Model, Options, enumerate, family};
 
 use crate::Problem;
 use crate::shell::{cargo, exists, root, run, target};
@@ -36,17 +36,25 @@ pub(crate) struct NativeMatrix {
     /// Tests with more executions are left out.
     #[arg(long, default_value_t = 40_000)]
     most: u64,
+    /// Members of families to run besides, such as fib-5.
+    #[arg(long, value_delimiter = ',')]
+    members: Vec<String>,
 }
 
 impl NativeMatrix {
     pub(crate) fn run(&self) -> Result<(), Problem> {
-        run(&mut cargo(["build", "--release", "--package", "unpick-cli"]))?;
-        let unpick = target().join("release/unpick");
+        // The runtime in it is optimised in any case.
+        run(&mut cargo(["build", "--package", "unpick-cli"]))?;
+        let unpick = target().join("debug/unpick");
         let folder = target().join("native-matrix");
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let tests = load(&root().join("litmus")).map_err(|error| error.to_string())?;
-        let tests = tests.iter().filter(|(_, test)| test.name.contains(&self.filter));
-        let tests: Vec<(&Path, &Litmus)> = tests.map(|(path, test)| (path.as_path(), test)).collect();
+        let mut tests: Vec<(String, Litmus)> =
+            tests.into_iter().map(|(path, test)| (stem(&path), test)).collect();
+        tests.retain(|(_, test)| test.name.contains(&self.filter));
+        for name in &self.members {
+            tests.push((format!("member-{name}"), member(name)?));
+        }
         let mut wrong = Vec::new();
         let mut right = 0;
         for compiler in &self.compilers {
@@ -75,7 +83,7 @@ impl NativeMatrix {
         &self,
         unpick: &Path,
         folder: &Path,
-        tests: &[(&Path, &Litmus)],
+        tests: &[(String, Litmus)],
         [compiler, level, language]: [&String; 3],
     ) -> Result<(usize, Vec<String>), Problem> {
         let language = match language.as_str() {
@@ -83,23 +91,35 @@ impl NativeMatrix {
             "cpp" => Language::Cxx,
             other => return Err(format!("there is no language `{other}`; c and cpp are known")),
         };
-        let (mut right, mut wrong) = (0, Vec::new());
-        for (path, test) in tests {
-            let expected = self.expected(test);
-            if expected.is_empty() {
-                continue;
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let part = |first: usize| -> Result<(usize, Vec<String>), Problem> {
+            let (mut right, mut wrong) = (0, Vec::new());
+            for (stem, test) in tests.iter().skip(first).step_by(workers) {
+                let expected = self.expected(test);
+                if expected.is_empty() {
+                    continue;
+                }
+                let program = built(unpick, folder, stem, test, compiler, level, language)?;
+                for (model, expect) in expected {
+                    let problems = looked_at(unpick, &program, model, &expect)?;
+                    right += usize::from(problems.is_empty());
+                    let told =
+                        problems.into_iter().map(|problem| format!("{} under {model}: {problem}", test.name));
+                    wrong.extend(told);
+                }
             }
-            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            let program = built(unpick, folder, &stem, test, compiler, level, language)?;
-            for (model, expect) in expected {
-                let problems = looked_at(unpick, &program, model, &expect)?;
-                right += usize::from(problems.is_empty());
-                wrong.extend(
-                    problems.into_iter().map(|problem| format!("{} under {model}: {problem}", test.name)),
-                );
+            Ok((right, wrong))
+        };
+        std::thread::scope(|scope| {
+            let running: Vec<_> = (0..workers).map(|first| scope.spawn(move || part(first))).collect();
+            let mut all = (0, Vec::new());
+            for worker in running {
+                let (right, wrong) = worker.join().map_err(|_| String::from("a worker panicked"))??;
+                all.0 += right;
+                all.1.extend(wrong);
             }
-        }
-        Ok((right, wrong))
+            Ok(all)
+        })
     }
 
     /// What is expected of a test under each of the models.
@@ -116,6 +136,22 @@ impl NativeMatrix {
         expected.retain(|model, expect| named(model) && expect.complete + expect.blocked <= self.most);
         expected
     }
+}
+
+/// The name of a file without its ending.
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A member of a family, as a test.
+fn member(name: &str) -> Result<Litmus, Problem> {
+    let parts = name.rsplit_once('-').and_then(|(family, size)| Some((family, size.parse().ok()?)));
+    let member = parts.and_then(|(family, size)| family::member(family, size));
+    let member = member.ok_or_else(|| format!("there is no member `{name}`; fib-5 is one"))?;
+    let counted = Model::ALL.into_iter().filter_map(|model| Some((model, member.complete(model)?)));
+    let expect = counted.map(|(model, complete)| (model, Expect { complete, ..Expect::default() })).collect();
+    let (comments, program) = (Vec::new(), member.program);
+    Ok(Litmus { name: name.to_string(), comments, by_oracle: false, program, outcome: None, expect })
 }
 
 /// Builds a test.

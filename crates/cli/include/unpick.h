@@ -18,7 +18,7 @@
  *   unpick_spin()                        in a loop that waits: nothing was achieved since the last call here, so other
  *                                        threads move first; for loops that count or back off, which are not
  *                                        recognised without it
- *   unpick_atomic_begin(), _end()        no other thread moves between the two; they nest
+ *   unpick_atomic_begin(), _end()        around a section: no two sections run at the same time; they do not nest
  *   unpick_ignore(start, size)           plain accesses to these bytes are not looked at for races
  *   unpick_watch(start, size)            they are looked at again
  *   unpick_exploring()                   whether the program is being explored
@@ -26,6 +26,7 @@
 #ifndef UNPICK_H
 #define UNPICK_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,9 +52,6 @@ extern void __unpick_label(const char *text) UNPICK_RUNTIME;
 extern void __unpick_fail(const char *text, const char *file, unsigned line) UNPICK_RUNTIME;
 /* The thread waits until another one has written something that it has read since its last call. */
 extern void __unpick_spin(void) UNPICK_RUNTIME;
-/* Around steps that no other thread comes between. */
-extern void __unpick_atomic_begin(void) UNPICK_RUNTIME;
-extern void __unpick_atomic_end(void) UNPICK_RUNTIME;
 /* Bytes whose plain accesses are not looked at, and are again. */
 extern void __unpick_ignore(const volatile void *start, size_t size) UNPICK_RUNTIME;
 extern void __unpick_watch(const volatile void *start, size_t size) UNPICK_RUNTIME;
@@ -70,6 +68,9 @@ __attribute__((unused)) static inline void unpick_fail_(const char *text, const 
 
 /* Outside of an exploration nobody can take the assumption back. */
 __attribute__((unused)) static inline void unpick_leave_(void) { exit(0); }
+
+/* One for the whole program: each file that includes this defines it, and the linker keeps one. */
+__attribute__((weak)) pthread_mutex_t unpick_sections_ = PTHREAD_MUTEX_INITIALIZER;
 
 /* A macro, so that nothing is formatted in a function that the report would have to skip. */
 #define UNPICK_LABEL_SIZE 256
@@ -116,8 +117,8 @@ __attribute__((unused)) static inline void unpick_leave_(void) { exit(0); }
         unpick_value_;                                     \
     }))
 #endif
-#define unpick_atomic_begin() (unpick_exploring() ? __unpick_atomic_begin() : (void)0)
-#define unpick_atomic_end() (unpick_exploring() ? __unpick_atomic_end() : (void)0)
+#define unpick_atomic_begin() ((void)pthread_mutex_lock(&unpick_sections_))
+#define unpick_atomic_end() ((void)pthread_mutex_unlock(&unpick_sections_))
 #define unpick_ignore(start, size) (unpick_exploring() ? __unpick_ignore(start, size) : (void)0)
 #define unpick_watch(start, size) (unpick_exploring() ? __unpick_watch(start, size) : (void)0)
 

@@ -2,7 +2,8 @@
 //!
 //! Compilers do not note what an allocation is for. Two things tell: the allocator of the standard library, whose name says its
 //! type, and the line of the source, which names it as a rule (`new Node(1)`, `malloc(sizeof(struct node))`,
-//! `struct node *n = malloc(sizeof *n)`). A type is taken only if the block has room for a whole number of it.
+//! `struct node *n = malloc(sizeof *n)`). A type is taken only if it has fields, and
+//! if the block has room for a whole number of it.
 
 use crate::frames::Frame;
 use crate::module::{Entry, Module};
@@ -35,8 +36,10 @@ impl Module {
     /// A type by its name, whole or without what it lies in, if a block has room for a whole number of it.
     fn named(&self, name: &str, bytes: u64) -> Option<(String, Entry)> {
         let notes = self.notes.as_ref()?;
-        let fits =
-            |entry: &Entry| notes.size(*entry).is_some_and(|size| size > 0 && bytes.is_multiple_of(size));
+        let fits = |entry: &Entry| {
+            let size = notes.size(*entry).filter(|size| *size > 0);
+            notes.has_fields(*entry) && size.is_some_and(|size| bytes.is_multiple_of(size))
+        };
         let index = self.index();
         if let Some(entry) =
             index.types.get(name).and_then(|entries| entries.iter().find(|entry| fits(entry)))

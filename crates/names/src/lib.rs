@@ -38,5 +38,6 @@ mod shape;
 mod source;
 
 pub use frames::{Frame, demangled};
+pub use locals::OnStack;
 pub use module::{Error, Module, Names};
 pub use shape::Variable;

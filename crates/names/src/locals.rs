@@ -1,21 +1,41 @@
 //! Variables on a stack.
 //!
 //! Where a variable lies is noted from the *canonical frame address*, the value that the stack pointer had before the call of its
-//! function: unwinders know it. Variables whose address is taken stay in one place, and only these can be shared.
+//! function, or from the stack pointer within the function: unwinders know both. Variables whose address is taken stay in one
+//! place, and only these can be shared.
 
 use gimli::{DebuggingInformationEntry, Operation, Register, constants as c};
 
 use crate::module::{Entry, Module, Notes, Reader};
 use crate::shape::Variable;
 
-/// The frame pointer of x86-64.
+/// The frame pointer and the stack pointer of x86-64.
 const FRAME_POINTER: Register = Register(6);
+const STACK_POINTER: Register = Register(7);
 /// Where it points, from the canonical frame address: the saved one and the return address lie between.
 const SAVED: i64 = 16;
 
+/// Where something lies on a stack, in bytes from what a function's variables are counted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OnStack {
+    /// From the canonical frame address of the function.
+    pub frame: i64,
+    /// From its stack pointer.
+    pub stack: i64,
+}
+
+/// What the places of a function's variables are counted from.
+#[derive(Clone, Copy)]
+enum Base {
+    /// So many bytes from the canonical frame address.
+    Frame(i64),
+    /// The stack pointer.
+    Stack,
+}
+
 impl Module {
-    /// The variable of the function at an instruction that lies `place` bytes from the canonical frame address.
-    pub fn local(&self, offset: u64, place: i64, size: u64) -> Option<Variable> {
+    /// The variable of the function at an instruction that an access to a stack lies in.
+    pub fn local(&self, offset: u64, access: OnStack, size: u64) -> Option<Variable> {
         let notes = self.notes.as_ref()?;
         let unit = (0..notes.units.len()).find(|unit| {
             let ranges = notes.dwarf.unit_ranges(&notes.units[*unit]).ok();
@@ -24,7 +44,7 @@ impl Module {
         let mut entries = notes.units[unit].entries();
         let mut base = None;
         let mut within = isize::MAX;
-        let mut best: Option<(String, Entry, i64)> = None;
+        let mut best: Option<(String, Entry, u64)> = None;
         while let Ok(Some(entry)) = entries.next_dfs() {
             if entry.depth() <= within {
                 within = isize::MAX;
@@ -39,16 +59,22 @@ impl Module {
             let (Some(base), c::DW_TAG_variable | c::DW_TAG_formal_parameter) = (base, entry.tag()) else {
                 continue;
             };
-            let Some(start) = notes.place_of(unit, entry).map(|start| start + base) else { continue };
+            let Some(start) = notes.place_of(unit, entry) else { continue };
             let Some((name, shape)) = notes.told(unit, entry) else { continue };
             let bytes = notes.size(shape).unwrap_or(0);
+            let within = match base {
+                Base::Frame(base) => access.frame - base - start,
+                Base::Stack => access.stack - start,
+            };
             // Later entries are of inner blocks, which may use the same place.
-            if start <= place && place + size as i64 <= start + bytes as i64 {
-                best = Some((name, shape, start));
+            if let Ok(within) = u64::try_from(within)
+                && within + size <= bytes
+            {
+                best = Some((name, shape, within));
             }
         }
-        let (name, shape, start) = best?;
-        Some(self.part(&name, shape, (place - start) as u64, size))
+        let (name, shape, within) = best?;
+        Some(self.part(&name, shape, within, size))
     }
 }
 
@@ -62,13 +88,14 @@ fn contains(mut ranges: gimli::RangeIter<Reader>, offset: u64) -> bool {
 }
 
 impl Notes {
-    /// What the places of a function's variables are counted from, from the canonical frame address.
-    fn base(&self, unit: usize, entry: &DebuggingInformationEntry<Reader>) -> Option<i64> {
+    /// What the places of a function's variables are counted from.
+    fn base(&self, unit: usize, entry: &DebuggingInformationEntry<Reader>) -> Option<Base> {
         let expression = entry.attr_value(c::DW_AT_frame_base)?.exprloc_value()?;
         let mut operations = expression.operations(self.units[unit].encoding());
         match operations.next().ok()?? {
-            Operation::CallFrameCFA => Some(0),
-            Operation::Register { register } if register == FRAME_POINTER => Some(-SAVED),
+            Operation::CallFrameCFA => Some(Base::Frame(0)),
+            Operation::Register { register: FRAME_POINTER } => Some(Base::Frame(-SAVED)),
+            Operation::Register { register: STACK_POINTER } => Some(Base::Stack),
             _ => None,
         }
     }

@@ -152,6 +152,12 @@ impl Notes {
         shape
     }
 
+    /// Whether a type is a structure, a class or a union.
+    pub(crate) fn has_fields(&self, shape: Entry) -> bool {
+        let tag = self.entry(self.bare(shape)).map(|entry| entry.tag());
+        matches!(tag, Some(c::DW_TAG_structure_type | c::DW_TAG_class_type | c::DW_TAG_union_type))
+    }
+
     /// The bytes of a type.
     pub(crate) fn size(&self, shape: Entry) -> Option<u64> {
         let shape = self.bare(shape);

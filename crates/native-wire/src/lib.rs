@@ -168,7 +168,7 @@ pub struct Object {
 }
 
 /// Where an object lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Home {
     /// In static memory of a module.
@@ -182,10 +182,26 @@ pub enum Home {
         /// Where the block was allocated, if that is known.
         allocated: Option<Code>,
     },
-    /// On the stack of the thread with this index.
-    Stack(usize),
+    /// On a stack.
+    Stack {
+        /// Index of the thread.
+        thread: usize,
+        /// Functions whose variable it may be, the likeliest first.
+        frames: Vec<StackFrame>,
+    },
     /// Elsewhere.
     Unknown,
+}
+
+/// A function that a thread was in, and where an object lies from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StackFrame {
+    /// Where the function goes on.
+    pub code: Code,
+    /// Bytes from its canonical frame address, which is the stack pointer before it was called.
+    pub frame: i64,
+    /// Bytes from its stack pointer.
+    pub stack: i64,
 }
 
 /// One step of a thread.

@@ -1,5 +1,7 @@
 //! What is kept of one execution that is run again, to tell about it.
 
+use std::collections::BTreeMap;
+
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::violation::Point;
 
@@ -10,6 +12,11 @@ pub(crate) struct Recorder {
     wanted: Vec<Point>,
     /// Their stacks, as return addresses.
     pub(crate) stacks: Vec<(Point, Vec<usize>)>,
+    /// All frames that threads were seen in, by thread, canonical frame address and place in the code: the stack pointer, and a
+    /// number that is the higher the later they were seen.
+    pub(crate) frames: BTreeMap<(usize, usize, usize), (usize, usize)>,
+    /// How often stacks were looked at.
+    looks: usize,
     /// Remarks: who made them, before which event, and where.
     pub(crate) labels: Vec<(Point, String)>,
     /// The memory that the violation is about.
@@ -25,6 +32,7 @@ impl Recorder {
     /// Forgets what was kept.
     pub(crate) fn begin(&mut self) {
         self.stacks.clear();
+        self.frames.clear();
         self.labels.clear();
         self.range = None;
     }
@@ -37,9 +45,15 @@ impl Recorder {
     /// Keeps the stack of a thread that stands at a point: its registers are at `frame`, and its stack ends at
     /// `top`.
     pub(crate) fn note(&mut self, point: Point, frame: usize, top: usize) {
+        let frames = crate::frames::walk(frame, top);
+        self.looks += 1;
+        for frame in &frames {
+            let key = (point.thread.index(), frame.base, frame.address);
+            self.frames.insert(key, (frame.stack, self.looks));
+        }
         let known = self.stacks.iter().any(|(known, _)| *known == point);
         if self.wanted.contains(&point) && !known {
-            self.stacks.push((point, crate::frames::walk(frame, top)));
+            self.stacks.push((point, frames.iter().map(|frame| frame.address).collect()));
         }
     }
 }

@@ -3,6 +3,8 @@
 //! The part of the graph that the violation rests on is run once more to see that it fails again, and a second
 //! time to keep the call stacks and what the program writes. Names are put in by whoever gets the message.
 
+use std::cmp::Reverse;
+
 use unpick_check::blame::{Blame, blame};
 use unpick_check::ways::{Ways, points};
 use unpick_check::{Config, Error, strategies};
@@ -11,12 +13,17 @@ use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind as EventKind, Rmw, Site, ThreadId};
 use unpick_core::schedule::Schedule;
 use unpick_core::violation::{Access, Kind, Point, Violation, Wait, Waiter};
-use unpick_native_wire::{Action, Code, Finding, Home, Mark, Object, Seen, Stack, Step, Thread, mark};
+use unpick_native_wire::{
+    Action, Code, Finding, Home, Mark, Object, Seen, Stack, StackFrame, Step, Thread, mark,
+};
 
 use crate::explore;
 use crate::heap;
 use crate::places::Key;
 use crate::session::{Session, thread_name};
+
+/// Functions at most that are told for something on a stack.
+const FRAMES: usize = 8;
 
 /// Tells a violation that was found.
 pub(crate) fn tell(
@@ -160,9 +167,25 @@ impl<'a> Telling<'a> {
             let stack = self.session.limits.stack_size.max(8 << 20);
             let threads = &self.session.threads;
             let owner = threads.iter().position(|t| (t.fiber.top - stack..t.fiber.top).contains(&address));
-            owner.map_or(Home::Unknown, Home::Stack)
+            owner.map_or(Home::Unknown, |thread| Home::Stack { thread, frames: self.owners(thread, address) })
         };
         Object { kind: kind.to_string(), address: address as u64, size: size as u64, home }
+    }
+
+    /// Functions that something on a stack may be a variable of: those whose frames end soonest after it, of equal ones the
+    /// latest.
+    fn owners(&self, thread: usize, address: usize) -> Vec<StackFrame> {
+        let Some(recorder) = &self.session.recorder else { return Vec::new() };
+        let around = recorder.frames.range((thread, address + 1, 0)..=(thread, usize::MAX, usize::MAX));
+        let around = around.map(|(&(_, base, code), &(stack, seen))| (base, Reverse(seen), code, stack));
+        let mut around: Vec<_> = around.collect();
+        around.sort_unstable();
+        let frames = around.into_iter().filter_map(|(base, _, code, stack)| {
+            let from = |other: usize| address as i64 - other as i64;
+            let code = self.session.modules.code(code)?;
+            Some(StackFrame { code, frame: from(base), stack: from(stack) })
+        });
+        frames.take(FRAMES).collect()
     }
 
     /// Makes the steps, and says what is wrong.

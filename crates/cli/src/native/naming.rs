@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use unpick_core::op::{Mode, Rmw};
 use unpick_core::trace::{self, Finding, Place, Source, Stack, Trace, TraceThread};
-use unpick_names::{Frame, Module, Names};
-use unpick_native_wire::{self as wire, Action, Code, Home, Mark};
+use unpick_names::{Frame, Module, Names, OnStack};
+use unpick_native_wire::{self as wire, Action, Code, Home, Mark, StackFrame};
 
 /// Folders of code that is not the user's own.
 const FOREIGN: [&str; 3] = ["/usr/include/", "/usr/lib/", "/build/"];
@@ -58,8 +58,8 @@ impl Naming {
 
     /// The name of an object.
     fn object(&self, object: &wire::Object) -> String {
-        let wire::Object { address, size, home, .. } = *object;
-        match home {
+        let wire::Object { address, size, .. } = *object;
+        match object.home {
             Home::Static(code) => {
                 let module = self.module(code);
                 let variable = module.and_then(|module| module.variable(code.offset, size.max(1)));
@@ -76,7 +76,15 @@ impl Naming {
                     None => format!("block of {}+{offset}", self.told(code)),
                 }
             }
-            Home::Stack(thread) => {
+            Home::Stack { thread, ref frames } => {
+                let local = |&StackFrame { code, frame, stack }: &StackFrame| {
+                    // The call comes before the place that it returns to.
+                    let call = code.offset.saturating_sub(1);
+                    self.module(code)?.local(call, OnStack { frame, stack }, size.max(1))
+                };
+                if let Some(variable) = frames.iter().find_map(local) {
+                    return variable.to_string();
+                }
                 let owner = if thread == 0 { String::from("main") } else { format!("T{thread}") };
                 format!("{address:#x} on the stack of {owner}")
             }

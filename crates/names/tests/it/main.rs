@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use unpick_names::{Module, Names};
+use unpick_names::{Module, Names, OnStack};
 
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/programs").join(name)
@@ -39,17 +39,17 @@ fn variables_have_the_names_that_the_program_gives_them() {
             let (found, expected) = match words[0] {
                 "global" => (module.variable(place, decimal(2)), words[3]),
                 "local" => {
-                    let from = words[2].parse().expect("a number");
-                    (module.local(place - 1, from, decimal(3)), words[4])
+                    let [frame, stack] = [2, 4].map(|index| words[index].parse().expect("a number"));
+                    (module.local(place - 1, OnStack { frame, stack }, decimal(3)), words[5])
                 }
                 "block" => (module.block(&module.call(place), decimal(2), decimal(3), decimal(4)), words[5]),
                 other => panic!("{other}"),
             };
-            let found = found.map(|variable| variable.to_string());
-            assert_eq!(found.as_deref(), Some(expected), "{options:?}: {line}");
+            let found = found.map_or(String::from("?"), |variable| variable.to_string());
+            assert_eq!(found, expected, "{options:?}: {line}");
             seen += 1;
         }
-        assert_eq!(seen, 23, "{told}");
+        assert_eq!(seen, 24, "{told}");
     }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -57,10 +58,20 @@ static int *counted() {
     return &calls;
 }
 
-// Where a variable lies from the canonical frame address.
+#ifdef __clang__
+#define CFA ((char *)__builtin_frame_address(0) + 16)
+#else
+#define CFA __builtin_dwarf_cfa()
+#endif
+
+// Where a variable lies from the canonical frame address and from the stack pointer.
 #define LOCAL(x)                                                                                          \
-    std::printf("local %zx %zd %zu %s\n", (size_t)((char *)here() - &__executable_start),                \
-                (char *)&(x) - (char *)__builtin_dwarf_cfa(), sizeof(x), #x)
+    do {                                                                                                  \
+        char *stack;                                                                                      \
+        __asm__ volatile("mov %%rsp, %0" : "=r"(stack));                                                  \
+        std::printf("local %zx %td %zu %td %s\n", (size_t)((char *)here() - &__executable_start),         \
+                    (char *)&(x) - (char *)CFA, sizeof(x), (char *)&(x) - stack, #x);   \
+    } while (0)
 
 __attribute__((noinline)) static void *here() { return __builtin_return_address(0); }
 
@@ -83,11 +94,19 @@ __attribute__((noinline)) void *operator new(size_t size) {
     return __builtin_malloc(size);
 }
 
+__attribute__((noinline)) void *operator new[](size_t size) {
+    made_at = __builtin_return_address(0);
+    return __builtin_malloc(size);
+}
+
 __attribute__((noinline)) static void blocks() {
     Node *one = new Node();
     BLOCK("Node.next", one, one->next, sizeof(Node));
     std::vector<Node> *several = new std::vector<Node>(3);
     BLOCK("Node[2].value", several->data(), several->data()[2].value, 3 * sizeof(Node));
+    // A name of a number says nothing about a block of numbers.
+    std::uintptr_t *words = new std::uintptr_t[4];
+    BLOCK("?", words, words[2], 4 * sizeof(std::uintptr_t));
     Node *many = static_cast<Node *>(operator new(2 * sizeof(Node)));
     BLOCK("Node[1].next", many, many[1].next, 2 * sizeof(Node));
 }
