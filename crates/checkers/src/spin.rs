@@ -216,7 +216,7 @@ pub struct Spins {
     near: bool,
     /// The threads whose states are looked at in this run, if it is a sampled one: there they are where a
     /// thread has been at a suspect place for a few times in a row.
-    pub(crate) watched: ThreadSet,
+    pub watched: ThreadSet,
 }
 
 impl Spins {
@@ -359,12 +359,12 @@ impl Spins {
     /// Whether [`Spins::may_wait`] is to be asked about a thread that has had so many events, in a sampled
     /// execution.
     #[inline(always)]
-    pub(crate) fn may_recur(&self, site: Site, position: u32) -> bool {
+    pub fn may_recur(&self, site: Site, position: u32) -> bool {
         position >= FEW_ROUNDS as u32 && (self.marks & mark(site) != 0 || self.looks_at(position))
     }
 
     /// Whether the thread of a sampled execution goes round in a loop that may only wait.
-    pub(crate) fn may_wait(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
+    pub fn may_wait(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
         if self.is_suspect(op.site) {
             return rounds(graph, thread, op, FEW_ROUNDS, self.most()) == FEW_ROUNDS;
         }
@@ -372,7 +372,7 @@ impl Spins {
     }
 
     /// Whether the thread is watched no more: it has written, and waits for nothing in between.
-    pub(crate) fn forgets(&mut self, thread: ThreadId) -> bool {
+    pub fn forgets(&mut self, thread: ThreadId) -> bool {
         let forgets = !self.gives_up && self.watched.contains(thread);
         if forgets {
             self.watched.remove(thread);
