@@ -20,6 +20,12 @@ pub(crate) fn frame() -> usize {
     unsafe { FRAME }
 }
 
+/// Says where the caller stands, where no entry has.
+pub(crate) fn set_frame(frame: usize) {
+    // SAFETY: as for `frame`.
+    unsafe { FRAME = frame };
+}
+
 /// The address to which a call returns.
 #[inline(always)]
 pub(crate) fn return_address(frame: usize) -> usize {

@@ -126,10 +126,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// When the machine has no room for it.
-    pub(crate) fn take(
-        modules: &Modules,
-        fibers: impl Iterator<Item = Fiber>,
-    ) -> Result<Snapshot, Error> {
+    pub(crate) fn take(modules: &Modules, fibers: impl Iterator<Item = Fiber>) -> Result<Snapshot, Error> {
         heap::keep();
         let of_program = || modules.list.iter().filter(|module| module.is_of_program);
         let parts = of_program().flat_map(|module| module.writable.iter().copied());

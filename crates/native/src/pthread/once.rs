@@ -124,8 +124,9 @@ extern "C" fn personality(_: i32, actions: i32, _: u64, _: *mut c_void, context:
     if actions & CLEANUP != 0 {
         // SAFETY: what the unwinder gives is where the stack ended when the function was called; the word is there.
         unsafe {
-            let word = *(_Unwind_GetCFA(context) as *const *mut u32);
-            leave(word, 0);
+            let stack = _Unwind_GetCFA(context);
+            crate::entry::set_frame(stack + 24);
+            leave(*(stack as *const *mut u32), 0);
         }
     }
     GO_ON
