@@ -3,7 +3,7 @@
 //! Sources are fetched into a folder outside the repository. Each crate is built twice: as it is, and with one
 //! addition to its manifest, a `[patch]` that puts the stand-in for loom. Each test is a process of its
 //! own, with a limit on its CPU seconds; a test that reaches it counts as that many. The time is that of the whole
-//! process, user and system.
+//! process, user and system; of a short test without what the process takes that runs no test.
 //!
 //! `--own` runs the tests that loom publishes with itself, on the stand-in only: what differs is explained in
 //! `docs/loom.md`.

@@ -17,12 +17,17 @@
 //! Nor does a round that leaves everything as it was change anything. That is so for waits with a
 //! time limit: the thread gives up, takes its lock, looks, gives the lock back, and waits again. Only
 //! rounds from giving up to giving up are looked at in this way.
+//!
+//! Where executions are drawn at random, a loop that is not recognised just goes on, and most loops end
+//! soon. There a thread is watched only while it goes round: when it has been at a suspect place for a few
+//! times in a row, until it writes.
 
 use std::ops::Range;
 
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
+use unpick_core::thread_set::ThreadSet;
 
 /// An iteration that is being repeated.
 #[derive(Clone, Copy, Debug)]
@@ -172,6 +177,9 @@ const NEAR: usize = 128;
 /// Rounds after which a place becomes suspect there.
 const ROUNDS: usize = 8;
 
+/// Rounds after which a thread is watched there, if the place is suspect.
+const FEW_ROUNDS: usize = 3;
+
 /// How far back they are looked at in other executions; these may be long as well when they are replayed.
 const FAR: usize = 4096;
 
@@ -206,6 +214,9 @@ pub struct Spins {
     runs: u64,
     /// Whether only what was shortly before is looked at.
     near: bool,
+    /// The threads whose states are looked at in this run, if it is a sampled one: there they are where a
+    /// thread has been at a suspect place for a few times in a row.
+    pub watched: ThreadSet,
 }
 
 impl Spins {
@@ -216,7 +227,8 @@ impl Spins {
         self.runs += 1;
         self.ghost = None;
         self.visits.iter_mut().for_each(Visits::clear);
-        self.watch_from.fill(UNKNOWN);
+        self.watch_from.clear();
+        self.watched.clear();
         self.runs == YOUNG && self.drop_dull()
     }
 
@@ -342,6 +354,30 @@ impl Spins {
     #[inline(always)]
     pub fn looks_at(&self, position: u32) -> bool {
         !self.near || (position >= ROUNDS as u32 && position.wrapping_mul(0x9e37_79b9) < 1 << 29)
+    }
+
+    /// Whether [`Spins::may_wait`] is to be asked about a thread that has had so many events, in a sampled
+    /// execution.
+    #[inline(always)]
+    pub fn may_recur(&self, site: Site, position: u32) -> bool {
+        position >= FEW_ROUNDS as u32 && (self.marks & mark(site) != 0 || self.looks_at(position))
+    }
+
+    /// Whether the thread of a sampled execution goes round in a loop that may only wait.
+    pub fn may_wait(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
+        if self.is_suspect(op.site) {
+            return rounds(graph, thread, op, FEW_ROUNDS, self.most()) == FEW_ROUNDS;
+        }
+        self.looks_at(graph.thread_len(thread) as u32) && self.recurs(graph, thread, op)
+    }
+
+    /// Whether the thread is watched no more: it has written, and waits for nothing in between.
+    pub fn forgets(&mut self, thread: ThreadId) -> bool {
+        let forgets = !self.gives_up && self.watched.contains(thread);
+        if forgets {
+            self.watched.remove(thread);
+        }
+        forgets
     }
 
     /// Whether the thread has been here before, at the same location, without having changed

@@ -45,6 +45,14 @@ fn add(clock: &mut [u32; LANES], other: &[u32; LANES]) {
     }
 }
 
+/// Adds the counts of `more` to `clock`.
+#[inline(always)]
+fn count(clock: &mut [u32; LANES], more: &[u32; LANES]) {
+    for lane in 0..LANES {
+        clock[lane] = clock[lane].wrapping_add(more[lane]);
+    }
+}
+
 /// Adds what `other` knows to `clock`.
 #[inline(always)]
 pub fn join(clock: &mut Clock, other: &Clock) {
@@ -54,6 +62,17 @@ pub fn join(clock: &mut Clock, other: &Clock) {
         add(&mut clocks[i], &others[i]);
     }
 }
+
+/// For each of the first threads, a clock that knows of one of its events, and of nothing else.
+static FIRST: [[u32; LANES]; LANES] = {
+    let mut first = [[0; LANES]; LANES];
+    let mut thread = 0;
+    while thread < LANES {
+        first[thread][thread] = 1;
+        thread += 1;
+    }
+    first
+};
 
 /// Which of a slot's clocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,7 +91,8 @@ const PARTS: usize = 3;
 /// The pool.
 #[derive(Debug)]
 pub struct Clocks {
-    data: Vec<[u32; LANES]>,
+    /// A slot each, or parts of one if clocks are wider than one step.
+    data: Vec<[[u32; LANES]; PARTS]>,
     /// Steps of width of one clock.
     steps: usize,
     top: usize,
@@ -119,21 +139,14 @@ impl Clocks {
     #[inline(always)]
     pub fn get(&self, slot: u32, part: Part) -> &Clock {
         let start = self.start(slot, part);
-        self.data[start..start + self.steps].as_flattened()
+        self.data.as_flattened()[start..start + self.steps].as_flattened()
     }
 
     /// A clock of a slot, to change.
     #[inline(always)]
     pub fn get_mut(&mut self, slot: u32, part: Part) -> &mut Clock {
         let start = self.start(slot, part);
-        self.data[start..start + self.steps].as_flattened_mut()
-    }
-
-    /// Sets one count of a clock.
-    #[inline(always)]
-    pub fn set(&mut self, slot: u32, part: Part, thread: usize, count: u32) {
-        let start = self.start(slot, part);
-        self.data[start + thread / LANES][thread % LANES] = count;
+        self.data.as_flattened_mut()[start..start + self.steps].as_flattened_mut()
     }
 
     /// A new slot, with stale contents.
@@ -141,7 +154,7 @@ impl Clocks {
     pub fn push(&mut self) -> u32 {
         let slot = self.top;
         self.top += 1;
-        if self.top * PARTS * self.steps > self.data.len() {
+        if self.top * self.steps > self.data.len() {
             self.grow();
         }
         slot as u32
@@ -151,15 +164,15 @@ impl Clocks {
     #[inline(never)]
     fn grow(&mut self) {
         let slots = (self.top * 2).max(256);
-        self.data.resize(slots * PARTS * self.steps, [0; LANES]);
+        self.data.resize(slots * self.steps, [[0; LANES]; PARTS]);
     }
 
     /// Makes this pool a copy of another.
     pub fn copy_from(&mut self, other: &Clocks) {
         (self.steps, self.top) = (other.steps, other.top);
-        let used = self.top * PARTS * self.steps;
+        let used = self.top * self.steps;
         if self.data.len() < used {
-            self.data.resize(other.data.len(), [0; LANES]);
+            self.data.resize(other.data.len(), [[0; LANES]; PARTS]);
         }
         self.data[..used].copy_from_slice(&other.data[..used]);
     }
@@ -167,90 +180,105 @@ impl Clocks {
     /// Copies a clock from one slot to another.
     #[inline(always)]
     pub fn copy(&mut self, from: (u32, Part), to: (u32, Part)) {
+        if self.steps == 1 {
+            self.data[to.0 as usize][to.1 as usize] = self.data[from.0 as usize][from.1 as usize];
+            return;
+        }
         let (source, target) = (self.start(from.0, from.1), self.start(to.0, to.1));
-        self.data[target] = self.data[source];
-        for step in 1..self.steps {
-            self.data[target + step] = self.data[source + step];
+        let data = self.data.as_flattened_mut();
+        for step in 0..self.steps {
+            data[target + step] = data[source + step];
         }
     }
 
     /// Makes `hb` of a slot, and `porf` if that is kept: what those of `from` know, what the event learns
-    /// from `source` (in `hb` only if it acquires), and so many events of a thread.
+    /// from `source` (in `hb` only if it acquires), and one more event of a thread.
     #[inline(always)]
-    pub fn follow(
-        &mut self,
-        from: u32,
-        source: Option<(u32, bool)>,
-        to: u32,
-        porf: bool,
-        known: (usize, u32),
-    ) {
+    pub fn follow(&mut self, from: u32, source: Option<(u32, bool)>, to: u32, porf: bool, thread: usize) {
         if self.steps > 1 {
-            return self.follow_wide(from, source, to, porf, known);
+            return self.follow_wide(from, source, to, porf, thread);
         }
+        // To set one count by itself would hold up whoever reads the clock next: processors are slow to read
+        // together what was written in parts.
+        let one = &FIRST[thread];
         let data = &mut self.data[..];
-        let start = |slot: u32| {
-            // Said once for a slot, so that it is not asked at each access.
-            let start = slot as usize * PARTS;
-            assert!(start + PARTS <= data.len(), "clocks are made of clocks");
-            start
-        };
-        let (old, new) = (start(from), start(to));
-        let source = source.map(|(source, acquires)| (start(source), acquires));
-        assert!(known.0 < LANES, "a clock has room for its thread");
-        let mut clock = data[old + Part::Hb as usize];
+        let mut clock = data[from as usize][Part::Hb as usize];
         if let Some((source, true)) = source {
-            add(&mut clock, &data[source + Part::Published as usize]);
+            add(&mut clock, &data[source as usize][Part::Published as usize]);
         }
-        clock[known.0] = known.1;
-        data[new + Part::Hb as usize] = clock;
+        count(&mut clock, one);
+        data[to as usize][Part::Hb as usize] = clock;
         if porf {
-            let mut clock = data[old + Part::Porf as usize];
+            let mut clock = data[from as usize][Part::Porf as usize];
             if let Some((source, _)) = source {
-                add(&mut clock, &data[source + Part::Porf as usize]);
+                add(&mut clock, &data[source as usize][Part::Porf as usize]);
             }
-            clock[known.0] = known.1;
-            data[new + Part::Porf as usize] = clock;
+            count(&mut clock, one);
+            data[to as usize][Part::Porf as usize] = clock;
         }
     }
 
     #[inline(never)]
-    fn follow_wide(
-        &mut self,
-        from: u32,
-        source: Option<(u32, bool)>,
-        slot: u32,
-        porf: bool,
-        known: (usize, u32),
-    ) {
-        self.copy((from, Part::Hb), (slot, Part::Hb));
-        if let Some((source, true)) = source {
-            self.join((source, Part::Published), (slot, Part::Hb));
-        }
-        self.set(slot, Part::Hb, known.0, known.1);
+    fn follow_wide(&mut self, from: u32, source: Option<(u32, bool)>, to: u32, porf: bool, thread: usize) {
+        let published = source.filter(|&(_, acquires)| acquires).map(|(source, _)| (source, Part::Published));
+        self.follow_part(Part::Hb, from, published, to, thread);
         if porf {
-            self.copy((from, Part::Porf), (slot, Part::Porf));
-            if let Some((source, _)) = source {
-                self.join((source, Part::Porf), (slot, Part::Porf));
+            let before = source.map(|(source, _)| (source, Part::Porf));
+            self.follow_part(Part::Porf, from, before, to, thread);
+        }
+    }
+
+    /// Makes one clock of a slot, as [`Clocks::follow`] does.
+    #[inline(always)]
+    fn follow_part(&mut self, part: Part, from: u32, lesson: Option<(u32, Part)>, to: u32, thread: usize) {
+        let (old, new) = (self.start(from, part), self.start(to, part));
+        let learnt = lesson.map(|(source, part)| self.start(source, part));
+        let data = self.data.as_flattened_mut();
+        for step in 0..self.steps {
+            let mut clock = data[old + step];
+            if let Some(learnt) = learnt {
+                add(&mut clock, &data[learnt + step]);
             }
-            self.set(slot, Part::Porf, known.0, known.1);
+            if step == thread / LANES {
+                count(&mut clock, &FIRST[thread % LANES]);
+            }
+            data[new + step] = clock;
+        }
+    }
+
+    /// Makes a clock that knows of one event of a thread only.
+    pub fn start_at(&mut self, slot: u32, part: Part, thread: usize) {
+        self.clear(slot, part);
+        match FIRST.get(thread) {
+            Some(first) => self.get_mut(slot, part)[..LANES].copy_from_slice(first),
+            None => self.get_mut(slot, part)[thread] = 1,
         }
     }
 
     /// Sets a clock to nothing known.
     #[inline(always)]
     pub fn clear(&mut self, slot: u32, part: Part) {
+        if self.steps == 1 {
+            self.data[slot as usize][part as usize] = [0; LANES];
+            return;
+        }
         let start = self.start(slot, part);
-        self.data[start..start + self.steps].fill([0; LANES]);
+        self.data.as_flattened_mut()[start..start + self.steps].fill([0; LANES]);
     }
 
     /// Adds the clock `from` to the clock `to`.
     #[inline(always)]
     pub fn join(&mut self, from: (u32, Part), to: (u32, Part)) {
+        if self.steps == 1 {
+            let other = self.data[from.0 as usize][from.1 as usize];
+            add(&mut self.data[to.0 as usize][to.1 as usize], &other);
+            return;
+        }
         let (source, target) = (self.start(from.0, from.1), self.start(to.0, to.1));
+        let data = self.data.as_flattened_mut();
         for step in 0..self.steps {
-            let other = self.data[source + step];
-            add(&mut self.data[target + step], &other);
+            let other = data[source + step];
+            add(&mut data[target + step], &other);
         }
     }
 
@@ -260,8 +288,9 @@ impl Clocks {
             return;
         }
         let steps = threads.next_power_of_two() / LANES;
-        let mut data = vec![[0; LANES]; self.data.len() / self.steps * steps];
-        for (old, new) in self.data.chunks_exact(self.steps).zip(data.chunks_exact_mut(steps)) {
+        let mut data = vec![[[0; LANES]; PARTS]; self.data.len() / self.steps * steps];
+        let clocks = self.data.as_flattened().chunks_exact(self.steps);
+        for (old, new) in clocks.zip(data.as_flattened_mut().chunks_exact_mut(steps)) {
             new[..self.steps].copy_from_slice(old);
         }
         self.data = data;

@@ -47,23 +47,28 @@ impl Coverage {
         self.last_new
     }
 
-    /// The execution in progress has a read that sees what it sees.
+    /// The execution in progress has a read that sees a write, at these places.
     #[inline(always)]
-    pub fn add(&mut self, graph: &Graph, read: EventId) {
-        let event = graph.event(read);
-        let source = site_of(graph, event.rf);
+    pub fn add(&mut self, write: Site, read: Site) {
         // Mixed well enough for a table; what is added up is mixed in full.
-        let key = source.0.wrapping_mul(ODD).wrapping_add(event.site.0).wrapping_mul(ODD);
+        let key = write.0.wrapping_mul(ODD).wrapping_add(read.0).wrapping_mul(ODD);
         let key = key ^ (key >> 32);
-        let last = self.pairs.entry(key);
-        let before = std::mem::replace(last, self.begun + 1);
+        if !self.pairs.is(key, self.begun + 1) {
+            self.add_pair(key, write, read);
+        }
+    }
+
+    /// Adds a pair that the execution in progress may not have had before.
+    #[inline(never)]
+    fn add_pair(&mut self, key: u64, write: Site, read: Site) {
+        let before = std::mem::replace(self.pairs.entry(key), self.begun + 1);
         if before == self.begun + 1 {
             return;
         }
         self.combination = self.combination.wrapping_add(mix(key));
         if before == 0 {
             self.last_new = self.executions + 1;
-            self.known.push((source, event.site));
+            self.known.push((write, read));
         }
     }
 
@@ -125,7 +130,7 @@ mod tests {
             for _ in 0..3 {
                 let read = graph.add(ThreadId::MAIN, &Op::load(addr, Mode::Relaxed, Site(2)));
                 graph.read_from(read, if stale { EventId::INIT } else { write }, false);
-                coverage.add(&graph, read);
+                coverage.add(graph.source_of(read).site, Site(2));
             }
             let (new, seen) = coverage.end();
             (new, seen, coverage.pairs(), coverage.last_new())

@@ -102,6 +102,7 @@ pub struct Execution {
     stable_addresses: bool,
     looks_ahead: bool,
     samples: bool,
+    compares_ops: bool,
     /// Whether threads may go on when nothing else can run.
     timers: bool,
 }
@@ -117,6 +118,7 @@ impl Execution {
             graph,
             looks_ahead: strategy.looks_ahead(),
             samples: strategy.samples(),
+            compares_ops: strategy.compares_ops(),
             model,
             strategy,
             runs: Vec::new(),
@@ -544,16 +546,11 @@ impl Execution {
         match kind {
             Kind::Read => {
                 let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
-                let read = self.strategy.read(scene, thread, op);
-                let value = self.graph.read_value(read);
-                if op.rmw != Rmw::None {
-                    let event = self.graph.event(read);
-                    let changes = event.is_update() && event.value != value;
-                    if op.rmw == Rmw::Post || (self.looks_ahead && changes) {
-                        self.wake_at(op.addr);
-                    }
+                let seen = self.strategy.read(scene, thread, op);
+                if op.rmw == Rmw::Post || (self.looks_ahead && seen.changed) {
+                    self.wake_at(op.addr);
                 }
-                value
+                seen.value
             }
             Kind::Write => {
                 let watched = self.looks_ahead && !self.watching.is_empty();

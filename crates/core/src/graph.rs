@@ -23,8 +23,9 @@ mod compact;
 mod restrict;
 
 use crate::clock::{Clock, Clocks, Part, join, knows};
+use crate::coverage;
 use crate::event::{Event, EventId};
-use crate::op::{Addr, Kind, Rmw, ThreadId, Value};
+use crate::op::{Addr, Kind, Rmw, Site, ThreadId, Value};
 
 /// Which accesses synchronise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +62,20 @@ pub struct Location {
     writes: Vec<EventId>,
     reads: Vec<EventId>,
     /// 1 when what is before the first write has been let go.
-    bottom: usize,
+    bottom: u32,
+    /// Whether there may be a write that is no read-modify-write.
+    broken: bool,
+}
+
+/// A write, as those see it who read it.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The write.
+    pub write: EventId,
+    /// Its value.
+    pub value: Value,
+    /// Its place in the source.
+    pub site: Site,
 }
 
 /// Room that the buffers of a location get at once.
@@ -69,7 +83,8 @@ const FEW: usize = 4;
 
 impl Location {
     fn new() -> Location {
-        Location { init: 0, writes: Vec::with_capacity(FEW), reads: Vec::with_capacity(FEW), bottom: 0 }
+        let (writes, reads) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
+        Location { init: 0, writes, reads, bottom: 0, broken: false }
     }
 }
 
@@ -350,6 +365,41 @@ impl Graph {
         if write.is_init() { self.locations[addr.index()].init } else { self.event(write).value }
     }
 
+    /// The newest write of a location.
+    #[inline(always)]
+    pub fn newest_source(&self, addr: Addr) -> Source {
+        self.source(addr, self.newest(addr))
+    }
+
+    /// What a read sees.
+    #[inline(always)]
+    pub fn source_of(&self, read: EventId) -> Source {
+        let event = self.event(read);
+        self.source(event.addr, event.rf)
+    }
+
+    #[inline(always)]
+    fn source(&self, addr: Addr, write: EventId) -> Source {
+        if write.is_init() {
+            return Source { write, value: self.locations[addr.index()].init, site: coverage::INITIAL };
+        }
+        let event = self.event(write);
+        Source { write, value: event.value, site: event.site }
+    }
+
+    /// Whether all writes of a location are read-modify-writes, so that each but the newest has its reader
+    /// that writes. Only known of graphs whose owner says [where that ends](Graph::break_chain).
+    #[inline(always)]
+    pub fn is_chain(&self, addr: Addr) -> bool {
+        !self.locations[addr.index()].broken
+    }
+
+    /// A write of the location is no read-modify-write.
+    #[inline(always)]
+    pub fn break_chain(&mut self, addr: Addr) {
+        self.locations[addr.index()].broken = true;
+    }
+
     /// The value that a read returns.
     #[inline(always)]
     pub fn read_value(&self, read: EventId) -> Value {
@@ -386,6 +436,12 @@ impl Graph {
         self.floor_among(addr, hb, |_| true)
     }
 
+    /// As [`Graph::floor`], for an access that has just been added and has neither a source nor a place yet.
+    #[inline(always)]
+    pub fn floor_of_new(&self, addr: Addr, id: EventId) -> usize {
+        self.floor_among(addr, self.hb(id), |other| other != id)
+    }
+
     /// As [`Graph::floor`]; reads in `except`, and the writes in it, do not count.
     #[inline(never)]
     pub fn floor_without(&self, addr: Addr, hb: &Clock, except: [EventId; 2]) -> usize {
@@ -397,7 +453,7 @@ impl Graph {
         let location = &self.locations[addr.index()];
         let newest = location.writes.len();
         let known = location.writes.iter().rposition(|&write| knows(hb, write) && counts(write));
-        let mut floor = known.map_or(location.bottom, |place| place + 1);
+        let mut floor = known.map_or(location.bottom as usize, |place| place + 1);
         if floor == newest {
             return floor;
         }

@@ -54,17 +54,17 @@ impl Ready {
         }
     }
 
-    /// As [`Ready::insert`], for a thread that has just reached this access or choice.
+    /// As [`Ready::insert`], for a thread that has just reached an access or a choice, which is to be
+    /// [noted](Ready::set_op).
     #[inline(always)]
-    pub(crate) fn insert_before(&mut self, thread: ThreadId, op: &Op) {
-        self.ops[thread.index()] = Some(*op);
-        if op.kind == Kind::Read {
+    pub(crate) fn insert_before(&mut self, thread: ThreadId, reads: bool, may_wait: bool) {
+        if reads {
             self.reads.insert(thread);
-            if op.rmw.may_wait() {
-                self.doubtful.insert(thread);
-            }
         } else {
             self.others.insert(thread);
+        }
+        if may_wait {
+            self.doubtful.insert(thread);
         }
     }
 
@@ -176,6 +176,25 @@ pub struct Scene<'a> {
     pub model: &'a mut dyn MemoryModel,
 }
 
+/// What a read has seen, and what has become of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The value.
+    pub value: Value,
+    /// Whether the read has written another one in its place.
+    pub changed: bool,
+}
+
+impl Seen {
+    /// What a read of the graph has seen.
+    #[inline(always)]
+    pub fn by(graph: &Graph, read: EventId) -> Seen {
+        let event = graph.event(read);
+        let value = graph.value(event.addr, event.rf);
+        Seen { value, changed: event.is_update() && event.value != value }
+    }
+}
+
 /// What a strategy that runs one order of steps after another has counted, under its present bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traces {
@@ -230,6 +249,12 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Whether its picks depend on the ops before which threads stand. If not, the op of a thread that has just
+    /// come may be missing when it samples.
+    fn compares_ops(&self) -> bool {
+        true
+    }
+
     /// What its executions have covered, if it keeps account of that.
     fn coverage(&self) -> Option<&Coverage> {
         None
@@ -248,7 +273,7 @@ pub trait Strategy: Send {
     fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId>;
 
     /// Adds a read, and decides what it sees.
-    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId;
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen;
 
     /// Adds a write, and decides where it goes.
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId;

@@ -50,6 +50,13 @@ impl Table {
         &mut self.slots[slot].1
     }
 
+    /// Whether this is the number of a key, as far as one look tells: `false` may be wrong.
+    #[inline(always)]
+    pub fn is(&self, key: u64, number: u64) -> bool {
+        let slot = key as usize & self.slots.len().wrapping_sub(1);
+        self.slots.get(slot) == Some(&(key, number))
+    }
+
     /// The number of a key, if it is known.
     #[inline(always)]
     pub fn get(&self, key: u64) -> Option<u64> {
@@ -97,6 +104,8 @@ mod tests {
         }
         assert_eq!(table.len(), 1000);
         assert!((0..1000).all(|key| table.get(mix(key)) == Some(key + 1)));
+        assert!((0..1000).filter(|&key| table.is(mix(key), key + 1)).count() > 500);
+        assert!((0..1000).all(|key| !table.is(mix(key), key)) && !Table::default().is(5, 0));
         assert_eq!(table.get(mix(1000)), None);
     }
 }

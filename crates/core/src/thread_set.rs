@@ -138,6 +138,12 @@ impl ThreadSet {
         if small { Some(self.low | other.low) } else { None }
     }
 
+    /// The first 64 threads, as bits of a word.
+    #[inline(always)]
+    pub fn low(&self) -> u64 {
+        self.low
+    }
+
     /// Removes all.
     #[inline(always)]
     pub fn clear(&mut self) {

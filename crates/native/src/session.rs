@@ -172,7 +172,7 @@ impl Session {
         while self.threads.len() < count {
             self.threads.push(Thread::new(pool::make(self.limits.stack_size)?));
         }
-        self.snapshot = Snapshot::take(&self.modules, self.threads.iter().map(|thread| thread.fiber));
+        self.snapshot = Snapshot::take(&self.modules, self.threads.iter().map(|thread| thread.fiber))?;
         Ok(())
     }
 

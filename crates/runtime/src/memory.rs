@@ -24,7 +24,7 @@ use unpick_core::violation::{Access, Block, Kind, Point, Violation};
 use crate::arena::{self, FREED, NEW};
 use crate::current;
 use crate::ops::{Object, leave_for_good};
-use crate::session::Session;
+use crate::session::{Known, Session};
 use crate::tag::{self, Tag};
 
 /// The stamp of a tag that nothing was written to.
@@ -266,30 +266,31 @@ impl Session {
         self.misuse(thread, Site(0), Kind::UseAfterFree { access, freed, after: to_come, block, object });
     }
 
-    /// Whether an object that has no stamp of this run lives in memory that may be used; the
-    /// execution is ended if not.
-    pub(crate) fn may_use(&mut self, object: &Object<'_>, access: Access) -> bool {
+    /// What is known of an object that has no stamp of this run. If it lives in memory that may not be
+    /// used, there is nothing, and the execution is ended.
+    pub(crate) fn know(&mut self, object: &Object<'_>, access: Access) -> Option<Known> {
         let address = object.tag as *const Tag as usize;
+        let outside = Some(Known::outside(object));
+        if !arena::is_ours(address) {
+            return outside;
+        }
         let thread = access.point.thread;
-        let Some(owner) = self.owner(thread, address) else { return true };
-        let Some((number, _)) = self.arenas[owner.index()].as_ref().and_then(|arena| arena.find(address))
-        else {
-            return true;
-        };
-        let Some(arena) = &self.arenas[owner.index()] else { return true };
-        let freed = arena.notes()[number].freed();
-        let Some(block) = self.block(owner, number) else { return true };
+        let Some(owner) = self.owner(thread, address) else { return outside };
+        let Some(arena) = &self.arenas[owner.index()] else { return outside };
+        let Some((number, _)) = arena.find(address) else { return outside };
+        let note = arena.notes()[number];
         let what = || object.kind.to_string();
-        let kind = if let Some((by, index)) = freed {
+        let block = Block { thread: owner, number, birth: note.birth, size: note.size() };
+        let kind = if let Some((by, index)) = note.freed() {
             let freed = Point { thread: by, index, site: Site(0) };
             Kind::UseAfterFree { access, freed, after: true, block, object: what() }
         } else if object.tag.stamp() == UNWRITTEN {
             Kind::Uninitialised { access, block, object: what() }
         } else {
-            return true;
+            return Some(Known::born(object, owner, note.birth));
         };
         self.misuse(thread, access.point.site, kind);
-        false
+        None
     }
 
     /// The program has used an address that it must not use.

@@ -3,12 +3,13 @@
 //! All of it runs on the fiber of the caller. Engine code allocates from the system heap, the arena put aside.
 
 mod choices;
+mod sampling;
 mod threads;
 mod watching;
 
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
-use unpick_core::execution::{Execution, Repeat};
+use unpick_core::execution::Repeat;
 use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
@@ -21,6 +22,7 @@ use unpick_core::error::Error;
 
 pub(crate) use choices::time_is_over;
 pub use choices::{choose, guess};
+pub(crate) use sampling::sampled;
 pub(crate) use threads::finish;
 pub use threads::{
     count_events_anew, data, detach, events, join, name_of, named, set_data, spawn, thread, view,
@@ -131,24 +133,13 @@ fn repeat_after(event: EventId, op: &Op) -> Value {
 /// As [`unwatched`], for ops that do not just repeat what was recorded.
 #[inline(never)]
 fn unwatched_slowly(request: &mut Request<'_>) -> Value {
-    take::<false>(request, 0)
-}
-
-/// As [`unwatched`], in an execution that is drawn at random.
-///
-/// # Safety
-///
-/// As there.
-pub(crate) unsafe extern "C-unwind" fn sampled(request: *mut Request<'_>) -> Value {
-    // SAFETY: the caller's promise.
-    take::<true>(unsafe { &mut *request }, 0)
+    take(request, 0)
 }
 
 /// The common path. `stack` is where the live stack of user code ends, or 0 if nobody looks; there is
-/// a copy of the function for either. `SAMPLED`: the execution is known to be drawn at random, so nothing
-/// is repeated.
+/// a copy of the function for either.
 #[inline(always)]
-pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize) -> Value {
+pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     let mut looked = false;
@@ -166,7 +157,7 @@ pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize)
             s.note_address(request.op.addr, request.object.tag);
         }
         let op = &request.op;
-        let fresh = SAMPLED || s.execution.is_fresh(thread);
+        let fresh = s.execution.is_fresh(thread);
         if stack != 0 || (fresh && op.kind == Kind::Read && !looked) {
             looked = true;
             match s.watch(thread, op, fresh, stack) {
@@ -182,11 +173,7 @@ pub(crate) fn take<const SAMPLED: bool>(request: &mut Request<'_>, stack: usize)
                 Watch::Stop => leave_for_good(session, thread),
             }
         }
-        let taken = match SAMPLED {
-            true => s.execution.sample_access(thread, op),
-            false => s.execution.op(thread, op),
-        };
-        if let Some(value) = taken {
+        if let Some(value) = s.execution.op(thread, op) {
             if fresh {
                 s.pulse.at(op.site);
                 s.check_published(thread, op);
@@ -215,7 +202,7 @@ fn other(op: &Op) -> Value {
         return other_slowly(op);
     }
     if s.execution.samples() {
-        return other_sampled(op);
+        return sampling::other(op);
     }
     match s.execution.repeat_op(thread, op) {
         Repeat::Done(value) => {
@@ -261,27 +248,6 @@ fn other_slowly(op: &Op) -> Value {
     value
 }
 
-/// As [`other`], in an execution that is drawn at random.
-fn other_sampled(op: &Op) -> Value {
-    sampled_by(|execution, thread| execution.sample(thread, op))
-}
-
-/// Takes an op by `sample`, however often the thread must stop before.
-#[inline(always)]
-fn sampled_by(sample: impl Fn(&mut Execution, ThreadId) -> Option<Value>) -> Value {
-    let (session, thread) = context();
-    let arena = arena::enter(std::ptr::null_mut());
-    let value = loop {
-        // SAFETY: as in `take`.
-        if let Some(value) = sample(unsafe { &mut (*session).execution }, thread) {
-            break value;
-        }
-        leave(session, thread);
-    };
-    advance(session, thread, arena);
-    value
-}
-
 /// Goes back to user code after an op.
 #[inline(always)]
 pub(crate) fn advance(session: *mut Session, thread: ThreadId, arena: *mut Arena) {
@@ -296,6 +262,12 @@ fn count(session: &Session, thread: ThreadId, arena: *mut Arena) {
     if session.execution.position(thread) == session.watch_from {
         current::take_path(crate::registers::watched, true);
     }
+    count_in(arena);
+}
+
+/// Counts an op where its thread takes memory from.
+#[inline(always)]
+fn count_in(arena: *mut Arena) {
     if !arena.is_null() {
         // SAFETY: the arena of the running thread, which nothing else refers to.
         unsafe { (*arena).position += 1 };
@@ -490,15 +462,12 @@ impl Session {
         let Some(home) = self.admit(object, op.site) else { return false };
         let address = object.tag as *const Tag as usize;
         let access = memory::access_of(thread, self.execution.position(thread), op);
-        if arena::is_ours(address) && !self.may_use(object, access) {
-            return false;
-        }
+        let Some(known) = self.know(object, access) else { return false };
         if let (Home::Static, Some(number)) = (home, self.statics.number(address)) {
             op.addr = Addr(number);
             return true;
         }
         let Some(addr) = self.execution.bind(thread, init, op.kind == Kind::Read) else { return false };
-        let known = Known::new(object);
         if addr.index() >= self.known.len() {
             self.known.resize(addr.index() + 1, Known::NONE);
         }
@@ -516,14 +485,12 @@ impl Session {
         }
         let home = self.admit(object, access.point.site)?;
         let address = object.tag as *const Tag as usize;
-        if arena::is_ours(address) && !self.may_use(object, access) {
-            return None;
-        }
+        let known = self.know(object, access)?;
         if let Some(number) = self.statics.number(address) {
             return tag::cell(number);
         }
         let cell = self.cells.add();
-        self.known_cells.push(Known::new(object));
+        self.known_cells.push(known);
         self.cell_addresses.push(address);
         self.number(object, home, tag::of_cell(cell));
         Some(cell)

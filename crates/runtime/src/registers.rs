@@ -11,7 +11,7 @@ use crate::ops::{Request, take};
 extern "C" fn handle(request: *mut Request<'_>, stack: usize) -> Value {
     crate::shared::end_quiet();
     // SAFETY: the request that the entry got.
-    take::<false>(unsafe { &mut *request }, stack)
+    take(unsafe { &mut *request }, stack)
 }
 
 /// Takes a request, with the caller's state in view.

@@ -112,6 +112,16 @@ impl Known {
         Known { kind: object.kind, birth: Birth::At(object.tag as *const Tag as usize) }
     }
 
+    /// What is known of an object in memory that no thread under test has allocated.
+    pub(crate) fn outside(object: &Object<'_>) -> Known {
+        Known { kind: object.kind, birth: Birth::Outside }
+    }
+
+    /// What is known of an object whose memory a thread allocated when it had so many events.
+    pub(crate) fn born(object: &Object<'_>, thread: ThreadId, birth: u32) -> Known {
+        Known { kind: object.kind, birth: Birth::Known(thread, birth) }
+    }
+
     fn birth(&mut self, arenas: &[Option<Box<Arena>>]) -> Option<(ThreadId, u32)> {
         if let Birth::At(address) = self.birth {
             let owner = arenas.iter().enumerate().find_map(|(t, arena)| {
@@ -336,7 +346,10 @@ impl Session {
         self.ordered = false;
         self.first_spawn = NEVER;
         self.panics.clear();
-        self.data.fill(std::ptr::null());
+        // What is kept for other threads is known when they are spawned.
+        if let Some(main) = self.data.first_mut() {
+            *main = std::ptr::null();
+        }
         self.locals.clear();
         self.clocks.clear();
         self.detached.clear();
@@ -350,8 +363,14 @@ impl Session {
         }
         self.want_block();
         self.watch_from = NEVER;
-        self.watches = self.is_careful() || self.spins.any_suspects();
+        self.watches = self.is_careful() || (self.spins.any_suspects() && !self.execution.samples());
         self.take_path(false);
+    }
+
+    /// Chooses the path of the running thread once more, and that of each thread when it is resumed.
+    pub(crate) fn choose_paths(&mut self, thread: ThreadId) {
+        self.watches = true;
+        self.choose_path(thread);
     }
 
     /// Tells the memory of threads which allocation the recorder wants.
@@ -373,7 +392,9 @@ impl Session {
     #[inline(always)]
     fn choose_path(&mut self, thread: ThreadId) {
         let mut watched = self.is_careful();
-        if self.spins.any_suspects() && !watched {
+        if self.execution.samples() {
+            watched |= self.spins.watched.contains(thread);
+        } else if self.spins.any_suspects() && !watched {
             self.watch_from = self.spins.watch_from(self.execution.graph(), thread);
             watched = self.execution.position(thread) >= self.watch_from;
         }
@@ -423,6 +444,11 @@ impl Session {
         }
         self.statics.restore();
         self.worn |= std::thread::panicking();
+        // The usual case, in which nothing is wrong.
+        let plain = self.execution.graph().has_plain();
+        if matches!(outcome, Outcome::Complete) && leak.is_none() && self.panics.is_empty() && !plain {
+            return outcome;
+        }
         match (self.judge(outcome), leak) {
             (Outcome::Complete, Some(leak)) => Outcome::Violated(Box::new(leak)),
             (outcome, _) => outcome,

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Op, ThreadId};
-use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
+use unpick_core::strategy::{LockWaiter, Ready, Scene, Seen, Strategy};
 
 use crate::context;
 use crate::current::TaskId;
@@ -142,9 +142,11 @@ impl Strategy for Asking {
         threads.into_iter().find(|thread| thread.index() == usize::from(task))
     }
 
-    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
         bound(scene.graph);
-        scene.graph.add_newest_read(thread, op)
+        let source = scene.graph.newest_source(op.addr);
+        let (_, written) = scene.graph.add_newest_read(thread, op, &source);
+        Seen { value: source.value, changed: written.is_some_and(|written| written != source.value) }
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {

@@ -33,7 +33,7 @@ use unpick_core::clock::knows;
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId, Value};
-use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Strategy};
+use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Seen, Strategy};
 
 /// No number.
 const NONE: u32 = u32::MAX;
@@ -548,7 +548,7 @@ impl Strategy for Bounded {
         Some(self.grant(graph, ready, switch.thread))
     }
 
-    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
         let Scene { graph, model } = scene;
         let since = self
             .switches
@@ -594,7 +594,7 @@ impl Strategy for Bounded {
                 self.known = true;
             }
         }
-        read
+        Seen::by(graph, read)
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {

@@ -31,7 +31,9 @@ use unpick_core::graph::Graph;
 use unpick_core::memory::Linear;
 use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Rmw, ThreadId};
-use unpick_core::strategy::{Estimate, LockWaiter, Path, PathNode, PreemptionBound, Ready, Scene, Strategy};
+use unpick_core::strategy::{
+    Estimate, LockWaiter, Path, PathNode, PreemptionBound, Ready, Scene, Seen, Strategy,
+};
 
 use crate::estimate::{self, Tree};
 use crate::preemptions::Preemptions;
@@ -440,7 +442,7 @@ impl Strategy for Optimal {
         ready.others.first().or_else(|| ready.reads.first())
     }
 
-    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
         let graph = scene.graph;
         let read = graph.add(thread, op);
         self.push_sources(graph, read);
@@ -448,7 +450,7 @@ impl Strategy for Optimal {
         if graph.read_from(read, newest, false) {
             self.push_revisits(graph, read, None);
         }
-        read
+        Seen::by(graph, read)
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {

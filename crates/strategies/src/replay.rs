@@ -4,7 +4,7 @@ use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Op, ThreadId};
 use unpick_core::schedule::{Choice, Schedule, fingerprint};
-use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
+use unpick_core::strategy::{LockWaiter, Ready, Scene, Seen, Strategy};
 
 /// Follows a schedule to its end, and stops there.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Strategy for Replay {
         there.then_some(step.thread)
     }
 
-    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
         let (back, spurious) = match self.next_choice(thread) {
             Choice::Back(back) => (back as usize, false),
             Choice::Spurious(back) => (back as usize, true),
@@ -93,7 +93,7 @@ impl Strategy for Replay {
         self.impossible |= back > newest;
         let source = graph.write_at(op.addr, newest.saturating_sub(back));
         graph.read_from(read, source, spurious);
-        read
+        Seen::by(graph, read)
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {

@@ -30,8 +30,8 @@ use unpick_core::coverage::Coverage;
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::memory::MemoryModel;
-use unpick_core::op::{Op, Rmw, ThreadId};
-use unpick_core::strategy::{LockWaiter, Ready, Scene, Strategy};
+use unpick_core::op::{Addr, Op, Rmw, ThreadId};
+use unpick_core::strategy::{LockWaiter, Ready, Scene, Seen, Strategy};
 
 pub(crate) use draw::Draw;
 
@@ -54,6 +54,9 @@ pub(crate) trait Policy: Send {
     /// Whether threads run ahead, so that reads must be able to see older writes even where executions are
     /// interleavings: those that the policy leaves out come about in this way.
     const RUNS_AHEAD: bool = false;
+
+    /// Whether the policy looks at the ops before which threads stand.
+    const COMPARES_OPS: bool = true;
 
     /// The name by which users choose it.
     fn name(&self) -> &'static str;
@@ -100,6 +103,8 @@ pub(crate) struct Sampler<P> {
     sources: Vec<EventId>,
     /// The effort of the memory model at which the next line is drawn.
     most_effort: u64,
+    /// Whether the memory model was asked since its effort was last looked at.
+    asked: bool,
 }
 
 impl<P: Policy> Sampler<P> {
@@ -115,25 +120,35 @@ impl<P: Policy> Sampler<P> {
             coverage: Coverage::default(),
             sources: Vec::new(),
             most_effort: EFFORT,
+            asked: false,
         }
     }
 
+    /// Begins a run, and picks its first thread.
     #[cold]
     #[inline(never)]
-    fn begin(&mut self) {
+    fn begin(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
         self.begun = true;
         self.draw = Draw::new(self.seed, self.run);
         self.policy.begin(&self.coverage, &mut self.draw);
+        Some(self.policy.pick(graph, ready, &mut self.draw))
     }
 
     /// Makes room in an execution that is long, or whose consistency has become costly to tell.
     #[inline(always)]
     fn bound(&mut self, graph: &mut Graph, model: &dyn MemoryModel) {
-        if graph.is_full() || model.effort() > self.most_effort {
+        if graph.is_full() || (self.asked && model.effort() > self.most_effort) {
             self.most_effort = model.effort() + EFFORT;
             self.policy.forget();
             graph.compact();
         }
+        self.asked = false;
+    }
+
+    /// Whether the graph is consistent with what has just been added.
+    fn is_consistent(&mut self, graph: &Graph, model: &mut dyn MemoryModel, added: EventId) -> bool {
+        self.asked = true;
+        model.consistent(graph, &[added])
     }
 
     /// Collects the writes that a read may see by coherence and atomicity, the newest last.
@@ -149,7 +164,7 @@ impl<P: Policy> Sampler<P> {
         };
         // Often there is none but the newest, and who knows what need not be asked.
         if let Some(first) = (graph.bottom(addr)..newest).find(|&position| may_see(position)) {
-            for position in floor(graph, read).max(first)..newest {
+            for position in floor(graph, addr, read).max(first)..newest {
                 if may_see(position) {
                     self.sources.push(graph.write_at(addr, position));
                 }
@@ -158,16 +173,23 @@ impl<P: Policy> Sampler<P> {
         self.sources.push(graph.newest(addr));
     }
 
-    /// Lets a read see one of the writes that it may see, if not the newest.
-    fn draw_source(&mut self, graph: &mut Graph, model: &mut dyn MemoryModel, read: EventId) {
-        let (addr, rmw) = (graph.event(read).addr, graph.event(read).rmw);
-        if !P::CHOOSES && rmw == Rmw::None {
-            let (lowest, newest) = (floor(graph, read), graph.writes(addr).len());
+    /// Adds a read, and lets it see one of the writes that it may see.
+    #[inline(never)]
+    fn add_any(
+        &mut self,
+        graph: &mut Graph,
+        model: &mut dyn MemoryModel,
+        thread: ThreadId,
+        op: &Op,
+    ) -> EventId {
+        let (read, addr) = (graph.add(thread, op), op.addr);
+        if !P::CHOOSES && op.rmw == Rmw::None {
+            let (lowest, newest) = (floor(graph, addr, read), graph.writes(addr).len());
             let place = if lowest == newest { newest } else { lowest + self.draw.index(newest + 1 - lowest) };
             graph.read_from(read, graph.write_at(addr, place), false);
             // The newest is always consistent. If this one is not, all are drawn from again.
-            if place == newest || model.consistent(graph, &[read]) {
-                return;
+            if place == newest || self.is_consistent(graph, model, read) {
+                return read;
             }
         }
         self.collect_sources(graph, read);
@@ -180,10 +202,22 @@ impl<P: Policy> Sampler<P> {
             let chosen = wanted.take().unwrap_or_else(|| self.draw.index(last + 1));
             let source = self.sources[chosen];
             graph.read_from(read, source, false);
-            if chosen == last || last == 0 || model.consistent(graph, &[read]) {
-                return;
+            if chosen == last || last == 0 || self.is_consistent(graph, model, read) {
+                return read;
             }
             self.sources.remove(chosen);
+        }
+    }
+
+    /// Lets a weak exchange that has succeeded fail now and then.
+    #[inline(never)]
+    fn draw_failure(&mut self, graph: &mut Graph, model: &mut dyn MemoryModel, read: EventId) {
+        if graph.event(read).is_update() && self.draw.below(4) == 0 {
+            let source = graph.event(read).rf;
+            graph.read_from(read, source, true);
+            if !self.is_consistent(graph, model, read) {
+                graph.read_from(read, source, false);
+            }
         }
     }
 }
@@ -191,21 +225,17 @@ impl<P: Policy> Sampler<P> {
 /// Whether the op can see the newest write only: it writes, and each other write has its reader that does.
 #[inline(always)]
 fn is_newest_only(graph: &Graph, op: &Op) -> bool {
-    op.rmw.always_writes() && {
-        let mut writes = graph.writes(op.addr)[graph.bottom(op.addr)..].iter();
-        writes.all(|&write| graph.event(write).is_update())
-    }
+    op.rmw.always_writes() && graph.is_chain(op.addr)
 }
 
 /// The first place of the coherence order that an event may see or follow. In long executions it may be
 /// a later one, which loses outcomes but adds none.
-fn floor(graph: &Graph, id: EventId) -> usize {
-    let addr = graph.event(id).addr;
+fn floor(graph: &Graph, addr: Addr, id: EventId) -> usize {
     let (writes, reads) = (graph.writes(addr), graph.reads(addr));
-    let hb = graph.hb(id);
     if writes.len() <= MOST_STALE && reads.len() <= MOST_READS {
-        return graph.floor(addr, hb);
+        return graph.floor_of_new(addr, id);
     }
+    let hb = graph.hb(id);
     let knows = |event: EventId| unpick_core::clock::knows(hb, event);
     let lowest = writes.len().saturating_sub(MOST_STALE);
     let known = writes[lowest..].iter().rposition(|&write| knows(write));
@@ -242,6 +272,10 @@ impl<P: Policy> Strategy for Sampler<P> {
         true
     }
 
+    fn compares_ops(&self) -> bool {
+        P::COMPARES_OPS
+    }
+
     fn coverage(&self) -> Option<&Coverage> {
         Some(&self.coverage)
     }
@@ -251,37 +285,38 @@ impl<P: Policy> Strategy for Sampler<P> {
     }
 
     fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
-        if !self.begun {
-            self.begin();
+        if self.begun {
+            Some(self.policy.pick(graph, ready, &mut self.draw))
+        } else {
+            self.begin(graph, ready)
         }
-        Some(self.policy.pick(graph, ready, &mut self.draw))
     }
 
-    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
         let Scene { graph, model } = scene;
         self.bound(graph, model);
         let newest = op.rmw.may_wait()
             || (!P::CHOOSES && (graph.writes(op.addr).is_empty() || self.draw.coin()))
             || (!P::RUNS_AHEAD && model.interleaves())
             || (!P::CHOOSES && is_newest_only(graph, op));
-        let read = if newest {
-            graph.add_newest_read(thread, op)
+        let (read, source, mut changed);
+        if newest {
+            source = graph.newest_source(op.addr);
+            let (added, written) = graph.add_newest_read(thread, op, &source);
+            read = added;
+            changed = written.is_some_and(|written| written != source.value);
         } else {
-            let read = graph.add(thread, op);
-            self.draw_source(graph, model, read);
-            read
-        };
-        if self.spurious && op.rmw == Rmw::WeakCas && graph.event(read).is_update() && self.draw.below(4) == 0
-        {
-            let source = graph.event(read).rf;
-            graph.read_from(read, source, true);
-            if !model.consistent(graph, &[read]) {
-                graph.read_from(read, source, false);
-            }
+            read = self.add_any(graph, model, thread, op);
+            source = graph.source_of(read);
+            changed = Seen::by(graph, read).changed;
         }
-        self.coverage.add(graph, read);
+        if self.spurious && op.rmw == Rmw::WeakCas {
+            self.draw_failure(graph, model, read);
+            changed = Seen::by(graph, read).changed;
+        }
+        self.coverage.add(source.site, op.site);
         self.policy.added(graph, read);
-        read
+        Seen { value: source.value, changed }
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
@@ -290,17 +325,18 @@ impl<P: Policy> Strategy for Sampler<P> {
         let write = graph.add(thread, op);
         let last = graph.writes(op.addr).len();
         let fixed = op.rmw == Rmw::Lock || (!P::RUNS_AHEAD && model.interleaves());
+        graph.break_chain(op.addr);
         if fixed || last == 0 || self.draw.coin() {
             graph.insert_write(op.addr, last, write);
         } else {
-            let lowest = floor(graph, write);
+            let lowest = floor(graph, op.addr, write);
             loop {
                 let place = lowest + self.draw.index(last + 1 - lowest);
                 if place < last && graph.splits(op.addr, place) {
                     continue;
                 }
                 graph.insert_write(op.addr, place, write);
-                if place == last || model.consistent(graph, &[write]) {
+                if place == last || self.is_consistent(graph, model, write) {
                     break;
                 }
                 graph.remove_write(op.addr, write);

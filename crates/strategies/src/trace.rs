@@ -42,7 +42,7 @@ mod tests;
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
-use unpick_core::strategy::{Estimate, LockWaiter, Ready, Scene, Strategy, Traces};
+use unpick_core::strategy::{Estimate, LockWaiter, Ready, Scene, Seen, Strategy, Traces};
 use unpick_core::thread_set::ThreadSet;
 
 use classes::Classes;
@@ -176,13 +176,13 @@ impl Strategy for Trace {
         self.search.pick(graph.len(), &view, &self.enabled)
     }
 
-    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
         let graph = scene.graph;
         let spurious = self.search.way(graph.len()) > 0;
         let read = graph.add(thread, op);
         let newest = graph.newest(op.addr);
         graph.read_from(read, newest, spurious);
-        read
+        Seen::by(graph, read)
     }
 
     fn write(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {

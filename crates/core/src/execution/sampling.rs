@@ -10,7 +10,7 @@ use crate::violation::{Point, Waiter};
 
 impl Execution {
     /// As [`Execution::sample`], for a read or a write.
-    #[inline(never)]
+    #[inline(always)]
     pub fn sample_access(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
         if self.stop.is_some() || !self.is_drawn(thread, op) {
             return None;
@@ -63,22 +63,56 @@ impl Execution {
     fn is_drawn(&mut self, thread: ThreadId, op: &Op) -> bool {
         // One that was drawn before could move then, and nothing has happened since.
         if self.granted != Some(thread) {
-            let settled = self.is_settled(thread);
-            if settled && op.rmw.may_wait() && self.is_obstructed(thread, op) {
+            let calm = self.is_calm(thread);
+            let settled = calm || self.is_settled(thread);
+            let may_wait = op.rmw.may_wait();
+            if settled && may_wait && self.is_obstructed(thread, op) {
                 return false;
             }
-            self.ready.insert_before(thread, op);
-            self.runnable.remove(thread);
-            if !settled || self.closing || !self.ready.unknown.is_empty() {
-                return false;
+            // To note an op takes time, and most threads that are drawn go on at once.
+            if self.compares_ops || may_wait {
+                self.ready.set_op(thread, Some(op));
             }
-            self.block_obstructed();
-            if self.decide() != Some(thread) {
-                return false;
+            self.ready.insert_before(thread, op.kind == Kind::Read, may_wait);
+            if !calm {
+                if !settled || self.closing || !self.ready.unknown.is_empty() {
+                    return self.stand(thread, op);
+                }
+                self.block_obstructed();
+            }
+            let drawn = self.strategy.pick(&self.graph, &self.ready);
+            let Some(drawn) = drawn.filter(|&drawn| drawn == thread || self.ready.contains(drawn)) else {
+                drawn.and_then(|drawn| self.go_astray(drawn));
+                return self.stand(thread, op);
+            };
+            self.ready.remove(drawn);
+            if drawn != thread {
+                self.runnable.insert(drawn);
+                self.granted = Some(drawn);
+                return self.stand(thread, op);
             }
         }
         self.granted = None;
         op.kind != Kind::Write || op.rmw != Rmw::Lock || self.check_unlock(thread, op).is_some()
+    }
+
+    /// Whether all other threads stand before ops that they can take: the usual case, and quick to tell.
+    #[inline(always)]
+    fn is_calm(&self, thread: ThreadId) -> bool {
+        if self.known_threads > 64 {
+            return false;
+        }
+        let moving = self.runnable.low() & !(1 << (thread.0 & 63));
+        let others = self.waiting.low() | self.ready.unknown.low() | self.ready.doubtful.low();
+        moving | others == 0 && !self.closing
+    }
+
+    /// Lets the thread stand before its op: it does not move now.
+    #[inline(always)]
+    fn stand(&mut self, thread: ThreadId, op: &Op) -> bool {
+        self.runnable.remove(thread);
+        self.ready.set_op(thread, Some(op));
+        false
     }
 
     /// Whether the op must wait; then the thread does.

@@ -1,6 +1,6 @@
 //! Adding events: where they go, and what they know.
 
-use super::{Graph, Synchronisation, Thread};
+use super::{Graph, Source, Synchronisation, Thread};
 use crate::clock::{Part, join};
 use crate::event::{Event, EventId};
 use crate::mutant::{self, Mutant};
@@ -101,13 +101,17 @@ impl Graph {
         update: u8,
     ) -> EventId {
         let slot = self.clocks.push();
-        self.inherit_clocks(thread, self.thread_len(thread) as u32, slot);
+        let part = &self.threads[thread.index()];
+        let index = part.base + part.events.len() as u32;
+        let id = EventId { thread, index };
+        match part.events.last() {
+            Some(previous) => self.follow(previous.clock, self.lesson(previous), id, slot),
+            None => self.inherit_clocks(thread, index, slot),
+        }
         let &Op { rmw, mode, failure, addr, site, .. } = op;
         let flags = update | if op.pointer { Event::POINTER } else { 0 };
         let flags = self.with_effects(flags, (kind, rmw), (mode, failure));
         let part = &mut self.threads[thread.index()];
-        let index = part.base + part.events.len() as u32;
-        let id = EventId { thread, index };
         if mode == Mode::SeqCst || failure == Mode::SeqCst {
             self.seqcst += 1;
             part.seqcst.push(index);
@@ -147,13 +151,19 @@ impl Graph {
         }
     }
 
-    /// Adds a read that sees the newest write of its location: as [`Graph::add`] and [`Graph::read_from`].
+    /// Adds a read that sees the newest write of its location, which is `source`: as [`Graph::add`] and
+    /// [`Graph::read_from`]. Returns what it writes, if it does.
     #[inline(always)]
-    pub fn add_newest_read(&mut self, thread: ThreadId, op: &Op) -> EventId {
-        let newest = self.newest(op.addr);
-        let written = if op.rmw == Rmw::None { None } else { op.apply(self.value(op.addr, newest)) };
+    pub fn add_newest_read(
+        &mut self,
+        thread: ThreadId,
+        op: &Op,
+        source: &Source,
+    ) -> (EventId, Option<Value>) {
+        let newest = source.write;
+        let written = if op.rmw == Rmw::None { None } else { op.apply(source.value) };
         let Some(value) = written else {
-            return self.add_read(thread, op, op.operand, newest, 0);
+            return (self.add_read(thread, op, op.operand, newest, 0), None);
         };
         let read = self.add_read(thread, op, value, newest, Event::UPDATE);
         self.locations[op.addr.index()].writes.push(read);
@@ -162,7 +172,7 @@ impl Graph {
             let (source, slot) = (self.event(newest).clock, self.event(read).clock);
             self.clocks.join((source, Part::Porf), (slot, Part::Porf));
         }
-        read
+        (read, written)
     }
 
     /// Adds the flags that follow from mode, kind and model.
@@ -195,22 +205,33 @@ impl Graph {
     /// thread, or the spawn.
     #[inline(never)]
     pub(super) fn inherit_clocks(&mut self, thread: ThreadId, index: u32, slot: u32) {
-        let known = (thread.index(), index + 1);
         let previous = match index.checked_sub(1) {
             Some(index) => Some(self.event(EventId { thread, index })),
             None => self.threads[thread.index()].spawn.map(|spawn| self.event(spawn)),
         };
         let Some(previous) = previous else {
             for part in [Part::Hb, Part::Porf] {
-                self.clocks.clear(slot, part);
-                self.clocks.set(slot, part, known.0, known.1);
+                self.clocks.start_at(slot, part, thread.index());
             }
             return;
         };
-        let acquires = previous.has(Event::ACQUIRES);
-        let learns = previous.is_read() && !previous.rf.is_init() && (acquires || self.keeps_porf);
-        let source = if learns { Some((self.event(previous.rf).clock, acquires)) } else { None };
-        self.clocks.follow(previous.clock, source, slot, self.keeps_porf, known);
+        self.follow(previous.clock, self.lesson(previous), EventId { thread, index }, slot);
+    }
+
+    /// What comes after an event learns from the write that it saw: the clocks of the write, and whether
+    /// it happens before.
+    #[inline(always)]
+    fn lesson(&self, event: &Event) -> Option<(u32, bool)> {
+        let acquires = event.has(Event::ACQUIRES);
+        let learns = event.is_read() && !event.rf.is_init() && (acquires || self.keeps_porf);
+        if learns { Some((self.event(event.rf).clock, acquires)) } else { None }
+    }
+
+    /// Makes the clocks of an event out of those of the event before it and what that one has learnt.
+    #[inline(always)]
+    fn follow(&mut self, from: u32, lesson: Option<(u32, bool)>, id: EventId, slot: u32) {
+        self.clocks.follow(from, lesson, slot, self.keeps_porf, id.thread.index());
+        debug_assert_eq!(self.clocks.get(slot, Part::Hb)[id.thread.index()], id.index + 1);
     }
 
     /// Computes what a write publishes.
@@ -220,10 +241,10 @@ impl Graph {
         let (slot, rf) = (event.clock, event.rf);
         let (releases, atomic, update) =
             (event.has(Event::RELEASES), event.mode.is_atomic(), event.is_update());
-        let fence = self.threads[id.thread.index()].release_fences.last().copied();
+        let fence = || self.threads[id.thread.index()].release_fences.last().filter(|_| atomic);
         if releases {
             self.clocks.copy((slot, Part::Hb), (slot, Part::Published));
-        } else if let (true, Some(fence)) = (atomic, fence) {
+        } else if let Some(&fence) = fence() {
             let source = self.event(EventId { index: fence, ..id }).clock;
             self.clocks.copy((source, Part::Hb), (slot, Part::Published));
         } else {

@@ -83,6 +83,7 @@ impl Graph {
             location.writes.clear();
             location.reads.clear();
             location.bottom = 0;
+            location.broken = false;
         }
         self.used = 0;
         self.order.clear();
@@ -155,7 +156,7 @@ impl Graph {
     /// The first place of the coherence order that is still there.
     #[inline(always)]
     pub fn bottom(&self, addr: Addr) -> usize {
-        self.locations[addr.index()].bottom
+        self.locations[addr.index()].bottom as usize
     }
 
     /// The steps of the execution, in the order of insertion, and the threads in the order in which
@@ -170,7 +171,7 @@ impl Graph {
 
     fn new_steps(&self) -> Vec<Step> {
         let mut taken: Vec<Vec<EventId>> = Vec::with_capacity(self.used);
-        taken.extend(self.locations[..self.used].iter().map(|l| l.writes[..l.bottom].to_vec()));
+        taken.extend(self.locations[..self.used].iter().map(|l| l.writes[..l.bottom as usize].to_vec()));
         schedule::steps(self, &self.order[self.past.logged..], &mut taken)
     }
 
@@ -237,7 +238,8 @@ impl Graph {
         for location in &mut self.locations[..self.used] {
             let old = location.writes.len().saturating_sub(1);
             location.writes.drain(..old);
-            location.bottom = location.writes.len();
+            location.bottom = location.writes.len() as u32;
+            location.broken = false;
             location.reads.clear();
         }
         self.order.clear();

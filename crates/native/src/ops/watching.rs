@@ -56,6 +56,11 @@ impl Session {
                 return Watch::Go;
             }
             if self.spins.is_suspect(op.site) {
+                // To look at states is slow, and a loop of an execution that is drawn may go on for a while.
+                let graph = self.execution.graph();
+                if self.execution.samples() && !self.spins.may_wait(graph, thread, op) {
+                    return Watch::Go;
+                }
                 return self.revisit(caller, op);
             }
         }
@@ -63,6 +68,10 @@ impl Session {
             && self.spins.looks_at(self.execution.position(thread))
             && self.spins.recurs(self.execution.graph(), thread, op)
         {
+            // What is drawn need not begin anew: the place is looked at from now on.
+            if self.execution.samples() {
+                return Watch::Go;
+            }
             self.execution.repeat();
             return Watch::Stop;
         }

@@ -3,7 +3,8 @@
 use unpick_core::execution::Execution;
 use unpick_core::op::{Op, Site, ThreadId};
 
-use super::{count, other, other_slowly, sampled_by};
+use super::sampling::taken_by;
+use super::{count, other, other_slowly};
 use crate::arena;
 use crate::current::context;
 use crate::session::{Job, Session};
@@ -18,7 +19,7 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     let thread = if !s.is_plain() {
         ThreadId(other_slowly(&Op::spawn(site)) as u32)
     } else if s.execution.samples() {
-        ThreadId(sampled_by(|execution, parent| execution.sample_spawn(parent, site)) as u32)
+        ThreadId(taken_by(|execution, parent| execution.sample_spawn(parent, site)) as u32)
     } else if let Some(thread) = s.execution.repeat_spawn(parent) {
         count(s, parent, arena::current());
         thread
@@ -42,7 +43,7 @@ pub fn join(thread: ThreadId, site: Site) {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     if s.execution.samples() && s.is_plain() {
-        sampled_by(|execution, caller| execution.sample_join(caller, thread, site));
+        taken_by(|execution, caller| execution.sample_join(caller, thread, site));
     } else {
         other(&Op::join(thread, site));
     }
@@ -59,7 +60,7 @@ pub(crate) fn finish() {
     if !s.is_plain() {
         other_slowly(&Op::finish());
     } else if s.execution.samples() {
-        sampled_by(Execution::sample_finish);
+        taken_by(Execution::sample_finish);
     } else if !s.execution.repeat_finish(thread) {
         other_slowly(&Op::finish());
     }

@@ -21,6 +21,9 @@ impl Session {
                 return done;
             }
             if op.kind != Kind::Read {
+                if op.kind == Kind::Write {
+                    self.look_away(thread);
+                }
                 return Watch::Go;
             }
             if !fresh {
@@ -35,10 +38,35 @@ impl Session {
             && self.spins.looks_at(self.execution.position(thread))
             && self.spins.recurs(self.execution.graph(), thread, op)
         {
+            if self.execution.samples() {
+                self.look_closely(thread);
+                return Watch::Go;
+            }
             self.execution.repeat();
             return Watch::Stop;
         }
         Watch::Go
+    }
+
+    /// Looks whether a thread of a sampled execution is in a loop that may only wait; if so, it is watched.
+    #[inline(never)]
+    pub(super) fn look(&mut self, thread: ThreadId, op: &Op) {
+        if self.spins.may_wait(self.execution.graph(), thread, op) {
+            self.look_closely(thread);
+        }
+    }
+
+    /// Watches a thread of a sampled execution.
+    fn look_closely(&mut self, thread: ThreadId) {
+        self.spins.watched.insert(thread);
+        self.choose_paths(thread);
+    }
+
+    /// Watches it no more, since it has done something.
+    fn look_away(&mut self, thread: ThreadId) {
+        if self.execution.samples() && self.spins.forgets(thread) {
+            self.choose_paths(thread);
+        }
     }
 
     /// Notes the state of a thread before a recorded event at a suspect place.

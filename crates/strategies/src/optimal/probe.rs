@@ -19,7 +19,7 @@ use unpick_core::event::EventId;
 use unpick_core::graph::{Graph, Synchronisation};
 use unpick_core::memory::MemoryModel;
 use unpick_core::op::{Op, ThreadId};
-use unpick_core::strategy::{Estimate, LockWaiter, Path, Ready, Scene, Strategy};
+use unpick_core::strategy::{Estimate, LockWaiter, Path, Ready, Scene, Seen, Strategy};
 
 use super::{Item, Optimal};
 use crate::estimate::Mean;
@@ -205,7 +205,7 @@ impl Strategy for Probe {
         self.search.pick(graph, ready)
     }
 
-    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+    fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
         self.search.read(scene, thread, op)
     }
 

@@ -8,6 +8,8 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Debug)]
 pub(crate) struct Draw {
     state: u64,
+    /// The next number, made ahead: what is decided by it need not wait.
+    next: u64,
     /// Coins that were tossed, below a bit that is set.
     coins: u64,
 }
@@ -15,14 +17,15 @@ pub(crate) struct Draw {
 impl Draw {
     /// The numbers of one run of a sampler.
     pub(crate) fn new(seed: u64, run: u64) -> Draw {
-        Draw { state: pair(seed, run), coins: 1 }
+        let state = pair(seed, run).wrapping_add(STEP);
+        Draw { state, next: mix(state), coins: 1 }
     }
 
     /// The next number.
     #[inline(always)]
     pub(crate) fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
-        mix(self.state)
+        std::mem::replace(&mut self.next, mix(self.state))
     }
 
     /// A number below `bound`, which is not 0.

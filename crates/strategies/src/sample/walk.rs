@@ -1,5 +1,7 @@
 //! `random`: at each step any thread that can move, each alike.
 
+use std::hint::select_unpredictable;
+
 use unpick_core::coverage::Coverage;
 use unpick_core::graph::Graph;
 use unpick_core::op::ThreadId;
@@ -13,13 +15,15 @@ use super::draw::Draw;
 pub(crate) struct Walk;
 
 impl Policy for Walk {
+    const COMPARES_OPS: bool = false;
+
     fn name(&self) -> &'static str {
         "random"
     }
 
     fn begin(&mut self, _: &Coverage, _: &mut Draw) {}
 
-    #[inline]
+    #[inline(always)]
     fn pick(&mut self, _: &Graph, ready: &Ready, draw: &mut Draw) -> ThreadId {
         any(ready, draw)
     }
@@ -35,12 +39,21 @@ pub(super) fn any(ready: &Ready, draw: &mut Draw) -> ThreadId {
         if rest != 0 && rest & (rest - 1) == 0 {
             word = if draw.coin() { rest } else { word };
         } else if rest != 0 {
-            for _ in 0..draw.index(word.count_ones() as usize) {
-                word &= word - 1;
+            let count = word.count_ones() as usize;
+            let number = draw.index(count);
+            // Nobody can foresee the number, so no branch depends on it.
+            for before in 0..count - 1 {
+                word = select_unpredictable(before < number, word & (word - 1), word);
             }
         }
         return ThreadId(word.trailing_zeros());
     }
+    any_of_many(ready, draw)
+}
+
+#[cold]
+#[inline(never)]
+fn any_of_many(ready: &Ready, draw: &mut Draw) -> ThreadId {
     let number = draw.index(ready.others.len() + ready.reads.len());
     ready.threads().nth(number).expect("a thread is asked for when one is ready")
 }
