@@ -32,6 +32,12 @@ pub(crate) struct Frame {
     pub(crate) stack: usize,
 }
 
+/// Lets the library that walks stacks build what it keeps. It does so under a `pthread_once`, which the program meets as well when it
+/// throws an exception: whether stacks were walked before must not make a difference to it.
+pub(crate) fn prepare() {
+    walk(0, usize::MAX);
+}
+
 /// The frames between `frame` and `top`, innermost first.
 pub(crate) fn walk(frame: usize, top: usize) -> Vec<Frame> {
     let mut walk = Walk { frame, top, frames: Vec::new(), end: None };

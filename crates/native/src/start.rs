@@ -11,7 +11,7 @@ use crate::mode::{self, Mode};
 use crate::output;
 use crate::real::pass;
 use crate::session::{Limits, Session};
-use crate::{crash, sys, threads};
+use crate::{crash, frames, sys, threads};
 
 /// Bytes of stack for each thread unless set: programs in C expect more than the usual.
 const STACK: usize = 1 << 20;
@@ -121,6 +121,7 @@ fn check() -> Result<(), Error> {
     let mut plan = registry::plan(&config)?;
     output::drop_all();
     crash::install();
+    frames::prepare();
     let session = Session::make(plan.begin(), limits)?;
     // SAFETY: the session was just made.
     let modules = unsafe { &(*session).modules };
