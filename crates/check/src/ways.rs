@@ -65,6 +65,7 @@ fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
             before(violation.point.thread, violation.point.index);
         }
         Kind::Panic { .. }
+        | Kind::Assertion { .. }
         | Kind::BadUnlock { .. }
         | Kind::Exit { .. }
         | Kind::Abort
@@ -103,7 +104,7 @@ pub fn points(violation: &Violation) -> Vec<Point> {
 pub fn signature(violation: &Violation) -> (&'static str, Vec<Site>, &str) {
     let (mut sites, text) = match &violation.kind {
         Kind::Panic { place, message } if place.is_empty() => (Vec::new(), message.as_str()),
-        Kind::Panic { place, .. } => (Vec::new(), place.as_str()),
+        Kind::Panic { place, .. } | Kind::Assertion { place, .. } => (Vec::new(), place.as_str()),
         Kind::Race { accesses, .. } => (accesses.iter().map(|access| access.point.site).collect(), ""),
         Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
             (waiters.iter().map(|waiter| waiter.point.site).collect(), "")

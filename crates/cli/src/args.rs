@@ -131,6 +131,9 @@ pub(crate) struct Settings {
     /// Violations that differ to look for before a check stops
     #[arg(long, value_name = "N")]
     pub(crate) keep_going: Option<String>,
+    /// In C and C++ programs, memory that was freed may be used again, or not
+    #[arg(long)]
+    pub(crate) reuse: bool,
     /// What becomes of threads that nobody joins
     #[arg(long, value_name = "WHAT")]
     pub(crate) detached: Option<Detached>,

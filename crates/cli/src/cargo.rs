@@ -56,7 +56,7 @@ pub(crate) fn program() -> OsString {
 /// The variables that stand for the settings.
 pub(crate) fn variables(settings: &Settings) -> Variables {
     let Settings { model, strategy, time, max_executions, max_events, stack_size, .. } = settings;
-    let Settings { spurious, inconclusive, keep_going, detached, preemptions, .. } = settings;
+    let Settings { spurious, inconclusive, keep_going, detached, preemptions, reuse, .. } = settings;
     let inconclusive = inconclusive.map(|what| match what {
         Inconclusive::Pass => String::from("pass"),
         Inconclusive::Fail => String::from("fail"),
@@ -77,6 +77,7 @@ pub(crate) fn variables(settings: &Settings) -> Variables {
         ("UNPICK_INCONCLUSIVE", inconclusive),
         ("UNPICK_KEEP_GOING", keep_going.clone()),
         ("UNPICK_DETACHED", detached),
+        ("UNPICK_REUSE", reuse.then(|| String::from("1"))),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -135,10 +136,11 @@ mod tests {
             spurious: true,
             inconclusive: Some(Inconclusive::Pass),
             keep_going: text,
+            reuse: true,
             detached: Some(Detached::Abandoned),
         };
         let variables = variables(&settings);
-        assert_eq!(variables.len(), 11);
+        assert_eq!(variables.len(), 12);
         for (name, _) in variables {
             assert!(unpick_check::config::VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
         }

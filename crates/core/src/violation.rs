@@ -90,6 +90,13 @@ pub enum Kind {
         /// Where it was.
         place: String,
     },
+    /// The program found that something is wrong with itself.
+    Assertion {
+        /// What it said.
+        message: String,
+        /// Where it was.
+        place: String,
+    },
     /// Two accesses to one place, unordered, one a write, one not atomic.
     Race {
         /// The two accesses.
@@ -213,6 +220,7 @@ impl Violation {
     pub fn title(&self) -> &'static str {
         match self.kind {
             Kind::Panic { .. } => "panic",
+            Kind::Assertion { .. } => "failed assertion",
             Kind::Race { .. } => "data race",
             Kind::Unpublished { .. } => "use of an unpublished object",
             Kind::Deadlock { .. } => "deadlock",

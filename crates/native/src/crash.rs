@@ -65,7 +65,7 @@ extern "C" fn assertion(
     let (condition, file, function) = unsafe { (text(condition), text(file), text(function)) };
     let within = if function.is_empty() { String::new() } else { format!(" in {function}") };
     let message = format!("assertion `{condition}` failed{within}");
-    caller.fail(Kind::Panic { message, place: format!("{file}:{line}:1") })
+    caller.fail(Kind::Assertion { message, place: format!("{file}:{line}:1") })
 }
 
 extern "C" fn assertion_at_line(condition: *const c_char, file: *const c_char, line: i32) -> ! {

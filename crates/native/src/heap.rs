@@ -31,6 +31,8 @@ const LARGE: usize = 1 << 18;
 pub(crate) struct Block {
     pub(crate) start: usize,
     pub(crate) size: usize,
+    /// The thread that has allocated it; `None`: it was there when `main` began.
+    pub(crate) owner: Option<ThreadId>,
     /// How many events its thread had had.
     pub(crate) birth: u32,
     /// Where it was allocated.
@@ -40,6 +42,11 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    fn new(start: usize, size: usize, owner: Option<Owner>) -> Block {
+        let (birth, site) = owner.map_or((0, Site(0)), |owner| (owner.position, owner.site));
+        Block { start, size, owner: owner.map(|owner| owner.thread), birth, site, freed: None }
+    }
+
     /// Whether an address is one of the block.
     pub(crate) fn contains(&self, address: usize) -> bool {
         (self.start..self.start + self.size).contains(&address)
@@ -56,7 +63,7 @@ struct Arena {
 
 impl Arena {
     /// A block of so many bytes; 0 if there is no room.
-    fn take(&mut self, base: usize, size: usize, align: usize, birth: u32, site: Site) -> usize {
+    fn take(&mut self, base: usize, size: usize, align: usize, owner: Option<Owner>) -> usize {
         if self.mapped == 0 {
             (self.top, self.mapped) = (base, base);
         }
@@ -72,7 +79,7 @@ impl Arena {
             self.mapped += part;
         }
         self.top = end;
-        self.blocks.push(Block { start, size, birth, site, freed: None });
+        self.blocks.push(Block::new(start, size, owner));
         start
     }
 
@@ -134,10 +141,7 @@ pub(crate) struct Owner {
 
 /// A block of memory, all zero; 0 if there is none. Without an owner it belongs to no thread.
 pub(crate) fn allocate(size: usize, align: usize, owner: Option<Owner>) -> usize {
-    let (number, birth, site) = match owner {
-        Some(owner) => (owner.thread.index() + 1, owner.position, owner.site),
-        None => (0, 0, Site(0)),
-    };
+    let number = owner.map_or(0, |owner| owner.thread.index() + 1);
     let heap = heap();
     if number >= MOST {
         return 0;
@@ -145,7 +149,7 @@ pub(crate) fn allocate(size: usize, align: usize, owner: Option<Owner>) -> usize
     if number >= heap.arenas.len() {
         heap.arenas.resize_with(number + 1, Arena::default);
     }
-    heap.arenas[number].take(BASE + number * SPACE, size, align, birth, site)
+    heap.arenas[number].take(BASE + number * SPACE, size, align, owner)
 }
 
 /// Whether an address lies in an arena.
@@ -169,8 +173,8 @@ pub(crate) fn find(address: usize) -> Option<Found> {
     let number = address.wrapping_sub(BASE) / SPACE;
     let arena = heap().arenas.get(number)?;
     let index = arena.near(address)?;
-    let thread = number.checked_sub(1).map(|thread| ThreadId(thread as u32));
-    Some(Found { block: arena.blocks[index], thread, number: index })
+    let block = arena.blocks[index];
+    Some(Found { block, thread: block.owner, number: index })
 }
 
 /// Notes that the block that begins at an address was freed.
@@ -219,11 +223,26 @@ pub(crate) fn blocks() -> Vec<Block> {
 
 /// The blocks of threads that nobody has freed.
 pub(crate) fn left() -> Vec<Found> {
-    let arenas = heap().arenas.iter().enumerate().skip(1);
-    let blocks = arenas.flat_map(|(number, arena)| {
-        let thread = Some(ThreadId(number as u32 - 1));
+    let blocks = heap().arenas.iter().skip(1).flat_map(|arena| {
         let blocks = arena.blocks.iter().enumerate();
-        blocks.map(move |(number, &block)| Found { block, thread, number })
+        blocks.map(|(number, &block)| Found { block, thread: block.owner, number })
     });
     blocks.filter(|found| found.block.freed.is_none()).collect()
+}
+
+/// The block of so many bytes, of those that threads had, that was freed last as far as is `known`.
+pub(crate) fn freed(size: usize, known: impl Fn(Point) -> bool) -> Option<usize> {
+    let blocks = heap().arenas.iter().skip(1).flat_map(|arena| &arena.blocks);
+    let freed = blocks.filter(|block| block.size == size);
+    let freed = freed.filter_map(|block| Some((block.freed.filter(|&at| known(at))?, block.start)));
+    freed.max_by_key(|(at, start)| (at.index, at.thread, *start)).map(|(_, start)| start)
+}
+
+/// Gives a block that was freed to another owner.
+pub(crate) fn renew(address: usize, owner: Owner) {
+    let number = address.wrapping_sub(BASE) / SPACE;
+    let Some(arena) = heap().arenas.get_mut(number) else { return };
+    let Some(index) = arena.near(address) else { return };
+    let Block { start, size, .. } = arena.blocks[index];
+    arena.blocks[index] = Block::new(start, size, Some(owner));
 }

@@ -1,5 +1,7 @@
 //! The functions of the C library that allocate and free memory.
 
+use unpick_core::clock::knows;
+use unpick_core::event::EventId;
 use unpick_core::op::Site;
 use unpick_core::violation::{Block, Kind, Point};
 
@@ -8,6 +10,7 @@ use crate::heap::{self, Owner};
 use crate::mode::{self, Mode};
 use crate::ops::{self, Caller};
 use crate::real::pass;
+use crate::session;
 use crate::shadow::Conflict;
 use crate::sys;
 
@@ -59,7 +62,8 @@ fn take(size: usize, align: usize) -> usize {
     let block = match ops::enter() {
         Some(caller) => {
             let owner = Owner { thread: caller.thread, position: caller.position(), site: caller.site };
-            let block = heap::allocate(size, align, Some(owner));
+            let again = if align <= 16 { take_again(&caller, size, owner) } else { None };
+            let block = again.unwrap_or_else(|| heap::allocate(size, align, Some(owner)));
             caller.leave();
             block
         }
@@ -70,6 +74,28 @@ fn take(size: usize, align: usize) -> usize {
         unsafe { *libc::__errno_location() = libc::ENOMEM };
     }
     block
+}
+
+/// A block that was freed, if the program is to see that: it may get one, or not.
+fn take_again(caller: &Caller, size: usize, owner: Owner) -> Option<usize> {
+    if !caller.session().limits.reuse {
+        return None;
+    }
+    // A free that the thread does not know of may come later.
+    let view = caller.session().execution.view(caller.thread).to_vec();
+    let known = |at: Point| {
+        let event = EventId { thread: at.thread, index: at.index };
+        at.thread == caller.thread || knows(&view, event)
+    };
+    let block = heap::freed(size, known)?;
+    if caller.choose(2) == 0 {
+        return None;
+    }
+    heap::renew(block, Owner { position: caller.position(), ..owner });
+    let s = caller.session();
+    s.shadow.forget(block, size);
+    s.places.forget(block, size);
+    Some(block)
 }
 
 extern "C" fn allocate(size: usize) -> usize {
@@ -102,11 +128,17 @@ extern "C" fn allocate_zeroed(count: usize, size: usize) -> usize {
         // SAFETY: any size is allowed.
         return unsafe { __libc_calloc(count, size) };
     }
-    // Blocks are zero when they are taken.
-    match count.checked_mul(size) {
-        Some(size) => take(size, 16),
-        None => 0,
+    let Some(size) = count.checked_mul(size) else { return 0 };
+    let block = take(size, 16);
+    // Blocks are zero when they are taken for the first time.
+    let again = session::get();
+    // SAFETY: the session, if there is one, and a block of so many bytes.
+    unsafe {
+        if block != 0 && !again.is_null() && (*again).limits.reuse {
+            sys::fill(block, 0, size);
+        }
     }
+    block
 }
 
 extern "C" fn allocate_aligned(align: usize, size: usize) -> usize {

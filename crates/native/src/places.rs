@@ -134,6 +134,13 @@ impl Places {
         }
     }
 
+    /// Forgets all locations that have a byte of these.
+    pub(crate) fn forget(&mut self, address: usize, size: usize) {
+        let range = Key { address, width: size.max(1), kind: "" };
+        let keys: Vec<Key> = self.in_use(range).map(|place| place.key).collect();
+        keys.into_iter().for_each(|key| self.remove(key));
+    }
+
     /// Whether the bytes of a location are to hold what a write has written: not if they hold a newer one.
     pub(crate) fn is_newest(&mut self, graph: &Graph, key: Key, write: EventId) -> bool {
         let Some(place) = self.find(key) else { return false };

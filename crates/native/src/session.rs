@@ -40,6 +40,8 @@ pub(crate) struct Limits {
     pub(crate) must_end: bool,
     /// Whether a thread that waits for a condition may wake up without a reason.
     pub(crate) spurious_wakeups: bool,
+    /// Whether memory that was freed may be used again.
+    pub(crate) reuse: bool,
     /// Whether waits with a limit on time never give up.
     pub(crate) patient: bool,
 }

@@ -225,6 +225,13 @@ impl Shadow {
         None
     }
 
+    /// Forgets the records of a block, which has another owner now.
+    pub(crate) fn forget(&mut self, address: usize, size: usize) {
+        for cell in (address & !7..address + size).step_by(8) {
+            self.cell(cell).run = 0;
+        }
+    }
+
     /// Whether all accesses to these bytes are known to a thread.
     pub(crate) fn are_known(
         &mut self,

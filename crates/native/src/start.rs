@@ -116,6 +116,7 @@ fn check() -> Result<(), Error> {
         leaks: config.leaks,
         must_end: config.detached == Detached::MustEnd,
         spurious_wakeups: config.spurious_wakeups,
+        reuse: config.reuse,
         patient: config.timeouts == Timeouts::Never,
     };
     let mut plan = registry::plan(&config)?;

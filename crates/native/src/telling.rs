@@ -334,7 +334,7 @@ impl<'a> Telling<'a> {
         let point = self.violation.point;
         let thread = thread_name(point.thread);
         match &self.violation.kind {
-            Kind::Panic { message, .. } => {
+            Kind::Panic { message, .. } | Kind::Assertion { message, .. } => {
                 self.push(point, Action::Failure { message: message.clone() });
                 vec![format!("{thread}: {message}")]
             }

@@ -54,7 +54,7 @@ unsafe extern "C" fn fail(text: *const c_char, file: *const c_char, line: u32) {
     // SAFETY: the caller's strings.
     let (text, file) =
         unsafe { (CStr::from_ptr(text).to_string_lossy(), CStr::from_ptr(file).to_string_lossy()) };
-    caller.fail(Kind::Panic { message: text.into_owned(), place: format!("{file}:{line}:1") });
+    caller.fail(Kind::Assertion { message: text.into_owned(), place: format!("{file}:{line}:1") });
 }
 
 /// The thread has achieved nothing since its last call here.

@@ -173,7 +173,7 @@ impl Naming {
             Action::Allocation { size } => trace::Action::Allocation { size },
             Action::Free => trace::Action::Free,
             Action::Crash { problem } => trace::Action::Crash { problem },
-            Action::Failure { message } => trace::Action::Panic { message },
+            Action::Failure { message } => trace::Action::Failure { message },
             Action::Waits { reason } => trace::Action::Waits { reason: self.resolved(&reason, names) },
         }
     }

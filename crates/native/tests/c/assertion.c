@@ -1,4 +1,4 @@
-// bug: panic
+// bug: failed assertion
 // fixed: 3 executions
 // says: assertion `x == 2` failed
 // says: before the assertion

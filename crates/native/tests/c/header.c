@@ -1,4 +1,4 @@
-// bug: panic
+// bug: failed assertion
 // fixed: 3 executions, 4 blocked
 // says: the number is 2
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// bug: panic
+// bug: failed assertion
 // fixed: 3 executions
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// bug: panic
+// bug: failed assertion
 // fixed: 4 executions
 // says: ended with both
 #include <pthread.h>

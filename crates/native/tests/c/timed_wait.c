@@ -1,4 +1,4 @@
-// bug: panic
+// bug: failed assertion
 // fixed: 4 executions
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// bug: panic
+// bug: failed assertion
 // fixed: 1 executions
 // flags: -mcx16
 #include <assert.h>
