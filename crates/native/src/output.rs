@@ -10,6 +10,7 @@ unsafe extern "C" {
     static stdout: *mut libc::FILE;
     static stderr: *mut libc::FILE;
     fn __fpending(file: *mut libc::FILE) -> usize;
+    fn fflush_unlocked(file: *mut libc::FILE) -> i32;
 }
 
 fn duplicate(from: i32, to: i32) {
@@ -68,7 +69,8 @@ pub(crate) fn end() {
     unsafe {
         for stream in [stdout, stderr] {
             if __fpending(stream) > 0 {
-                libc::fflush(stream);
+                // A thread that was stopped while it printed still has the lock.
+                fflush_unlocked(stream);
             }
         }
     }

@@ -31,4 +31,10 @@ refused! {
         "`pthread_cancel` cannot be checked: let the thread look at a flag";
     pthread_mutex_consistent => make_consistent c"pthread_mutex_consistent" (mutex: usize) -> i32,
         "robust mutexes cannot be checked: use an ordinary one";
+    pthread_kill => signal_thread c"pthread_kill" (thread: usize, signal: i32) -> i32,
+        "`pthread_kill` cannot be checked: let the thread look at a flag";
+    pthread_tryjoin_np => try_join c"pthread_tryjoin_np" (thread: usize, result: usize) -> i32,
+        "`pthread_tryjoin_np` cannot be checked: use `pthread_join`";
+    pthread_timedjoin_np => join_until c"pthread_timedjoin_np" (thread: usize, result: usize, time: usize) -> i32,
+        "`pthread_timedjoin_np` cannot be checked: use `pthread_join`";
 }

@@ -111,6 +111,24 @@ fn map_over(at: usize, size: usize) -> Result<(), Error> {
     if mapped < 0 { Err(refused("no mapping", mapped)) } else { Ok(()) }
 }
 
+/// Where the arguments and the environment of the program lie, which it may write to.
+fn arguments() -> Option<(usize, usize)> {
+    // SAFETY: set before the program runs, and not changed.
+    let [_, arguments, environment] = unsafe { crate::threads::ARGUMENTS };
+    let strings = |mut list: usize| {
+        let mut end = list;
+        // SAFETY: a list of pointers to strings, which a null pointer ends.
+        unsafe {
+            while let text @ 1.. = *(list as *const usize) {
+                end = end.max(text + libc::strlen(text as *const _) + 1);
+                list += 8;
+            }
+        }
+        end.max(list + 8)
+    };
+    (arguments != 0).then(|| (arguments, strings(arguments).max(strings(environment))))
+}
+
 /// The memory of the program at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
@@ -131,7 +149,7 @@ impl Snapshot {
         let of_program = || modules.list.iter().filter(|module| module.is_of_program);
         let parts = of_program().flat_map(|module| module.writable.iter().copied());
         let mut common = Vec::new();
-        for part in parts.chain(heap::kept()) {
+        for part in parts.chain(heap::kept()).chain(arguments()) {
             common.extend(Piece::of(part)?);
         }
         let blocks = |fiber: Fiber| {
