@@ -56,6 +56,9 @@ fn compile(name: &str, flags: &[&str]) -> PathBuf {
     let compiler = if name.ends_with(".cpp") { "g++" } else { "gcc" };
     let compile = ["-g", "-O1", "-fsanitize=thread", "-Wno-tsan", "-mcx16", "-c"];
     let mut command = Command::new(compiler);
+    // For trying other levels of optimisation by hand.
+    let more = std::env::var("UNPICK_TEST_FLAGS").unwrap_or_default();
+    let flags = flags.iter().copied().chain(more.split_whitespace());
     run(command.args(compile).args(flags).arg(source(name)).arg("-o").arg(&object));
     let library = library();
     let path = format!("-Wl,-rpath,{}", library.display());
