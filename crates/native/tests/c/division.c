@@ -3,7 +3,7 @@
 // says: an arithmetic error
 #include <pthread.h>
 #include <stdatomic.h>
-static atomic_int x;
+atomic_int x;
 static volatile int sink;
 static void *set(void *unused) {
     atomic_store(&x, 1);

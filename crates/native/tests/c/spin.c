@@ -2,7 +2,7 @@
 // fixed: 1 executions, 1 blocked
 #include <pthread.h>
 #include <stdatomic.h>
-static atomic_int ready;
+atomic_int ready;
 static void *set(void *unused) {
 #ifndef BUG
     atomic_store_explicit(&ready, 1, memory_order_release);

