@@ -9,6 +9,8 @@
 mod bounded;
 mod engine;
 mod fuzz;
+mod native;
+mod native_examples;
 mod numbers;
 mod peers;
 mod samplers;
@@ -42,6 +44,10 @@ enum Command {
     FuzzBounded(bounded::FuzzBounded),
     /// Runs Shuttle's own tests on the stand-in, and compares with what is known to end differently.
     ShuttleTests(shuttle::ShuttleTests),
+    /// Runs litmus tests as C and C++ programs, and compares with what their files say.
+    NativeMatrix(native::NativeMatrix),
+    /// Builds and explores the examples in C and C++: projects, Boost.Lockfree, libcds.
+    NativeExamples(native_examples::NativeExamples),
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
@@ -65,6 +71,8 @@ fn main() -> ExitCode {
         Command::FuzzOracle(fuzz) => fuzz.run(),
         Command::FuzzBounded(fuzz) => fuzz.run(),
         Command::ShuttleTests(tests) => tests.run(),
+        Command::NativeMatrix(matrix) => matrix.run(),
+        Command::NativeExamples(examples) => examples.run(),
         Command::Bench(Bench::Engine(engine)) => engine.run(),
         Command::Bench(Bench::Peers(peers)) => peers.run(),
         Command::Suites(suites) => suites.run(),

@@ -80,6 +80,8 @@ pub struct Config {
     pub leaks: bool,
     /// Whether that is so of shared pointers and of explicit allocations only, and a `Box` may be left behind.
     pub only_owned_leaks: bool,
+    /// Whether memory that was freed may be used again, in C and C++ programs.
+    pub reuse: bool,
     /// Whether threads have memory of their own, if the global allocator allows it.
     pub arenas: bool,
     /// What `check` does when the verdict is inconclusive.
@@ -114,6 +116,7 @@ impl Default for Config {
             hang_limit: Duration::from_secs(20),
             leaks: true,
             only_owned_leaks: false,
+            reuse: false,
             arenas: true,
             on_inconclusive: OnInconclusive::Fail,
             keep_going: 1,
@@ -126,7 +129,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 19] = [
+pub const VARIABLES: [(&str, &str); 20] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
@@ -140,6 +143,7 @@ pub const VARIABLES: [(&str, &str); 19] = [
     ("UNPICK_MAX_ROUNDS", "rounds of a loop that reads the same values before it is cut"),
     ("UNPICK_HANG", "how long a thread may do nothing visible, such as 20s"),
     ("UNPICK_LEAKS", "off: memory that is left behind is no violation"),
+    ("UNPICK_REUSE", "1: in C and C++ programs, memory that was freed may be used again, or not"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
     ("UNPICK_KEEP_GOING", "violations that differ to look for before stopping; 1 unless set"),
     ("UNPICK_DETACHED", "threads that nobody joins: must-end, abandoned"),
@@ -219,6 +223,9 @@ impl Config {
         }
         if let Some(on) = switch("UNPICK_LEAKS")? {
             self.leaks = on;
+        }
+        if let Some(on) = switch("UNPICK_REUSE")? {
+            self.reuse = on;
         }
         self.on_inconclusive = match variable("UNPICK_INCONCLUSIVE").as_deref() {
             None => self.on_inconclusive,

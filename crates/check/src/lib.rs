@@ -7,12 +7,15 @@
 #![forbid(unsafe_code)]
 
 pub mod auto;
+pub mod blame;
 pub mod config;
 pub mod coverage;
 pub mod effort;
+pub mod meter;
 pub mod registry;
 pub mod strategies;
 pub mod verdict;
+pub mod ways;
 
 pub use config::{Config, Detached, OnInconclusive, Progress};
 pub use coverage::Coverage;

@@ -3,4 +3,5 @@
 #![forbid(unsafe_code)]
 
 pub mod race;
+pub mod spin;
 pub mod stuck;

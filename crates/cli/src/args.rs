@@ -25,7 +25,9 @@ pub(crate) enum Command {
     Demo,
     /// Runs `cargo test` with settings for the checks in it
     Test(Test),
-    /// Runs `cargo test` with one execution for each check: the one that a report names
+    /// Checks a C or C++ program that was compiled by `unpick cc` or `unpick c++`
+    Run(Run),
+    /// Runs one execution, the one that a report names: of a program, or of each check in `cargo test`
     Replay(Replay),
     /// Shows a report that was kept as JSON
     Explain {
@@ -52,12 +54,40 @@ pub(crate) enum Command {
         #[arg(default_value = ".")]
         folder: PathBuf,
     },
+    /// Compiles and links C as the system's compiler does, for checking
+    ///
+    /// For build systems: CC="unpick cc", or CC=unpick-cc where one word is wanted. UNPICK_CC chooses the compiler.
+    #[command(disable_help_flag = true)]
+    Cc(Compiler),
+    /// Compiles and links C++ as the system's compiler does, for checking
+    ///
+    /// For build systems: CXX="unpick c++", or CXX=unpick-cxx where one word is wanted. UNPICK_CXX chooses the compiler.
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(Compiler),
     /// Lists the memory models
     Models,
     /// Lists the strategies
     Strategies,
     /// Lists the variables of the environment that checks look at
     Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compiler {
+    /// Arguments of the compiler
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+    /// The program
+    pub(crate) program: OsString,
+    /// Its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -101,6 +131,9 @@ pub(crate) struct Settings {
     /// Violations that differ to look for before a check stops
     #[arg(long, value_name = "N")]
     pub(crate) keep_going: Option<String>,
+    /// In C and C++ programs, memory that was freed may be used again, or not
+    #[arg(long)]
+    pub(crate) reuse: bool,
     /// What becomes of threads that nobody joins
     #[arg(long, value_name = "WHAT")]
     pub(crate) detached: Option<Detached>,
@@ -126,7 +159,8 @@ pub(crate) enum Inconclusive {
 pub(crate) struct Replay {
     /// What the report says after UNPICK_REPLAY=: a token, or the file that holds one
     pub(crate) token: String,
-    /// Arguments for `cargo test`; name the test that the report is of
-    #[arg(last = true, value_name = "CARGO TEST ARGS")]
-    pub(crate) cargo: Vec<OsString>,
+    /// A C or C++ program and its arguments; or, after --, arguments for `cargo test`: name the test that the report
+    /// is of
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM OR CARGO TEST ARGS")]
+    pub(crate) arguments: Vec<OsString>,
 }

@@ -27,7 +27,12 @@ pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
 
 /// Runs `cargo test` with one execution for each check.
 pub(crate) fn replay(replay: &Replay) -> Result<Exit, Error> {
-    let mut token = replay.token.trim().trim_start_matches("UNPICK_REPLAY=").to_string();
+    run(&replay.arguments, &[("UNPICK_REPLAY", token(&replay.token)?)])
+}
+
+/// The token, or the whole path of the file that holds it.
+pub(crate) fn token(given: &str) -> Result<String, Error> {
+    let mut token = given.trim().trim_start_matches("UNPICK_REPLAY=").to_string();
     if token.is_empty() {
         let problem = String::from("the token is empty; copy it from the last line of a report");
         return Err(unpick_check::Error::Token { problem }.into());
@@ -40,7 +45,7 @@ pub(crate) fn replay(replay: &Replay) -> Result<Exit, Error> {
             path.canonicalize().map_err(|problem| Error::Unreadable { path: path.to_path_buf(), problem })?;
         token = whole.display().to_string();
     }
-    run(&replay.cargo, &[("UNPICK_REPLAY", token)])
+    Ok(token)
 }
 
 /// The cargo to call: the one that called us, if one did.
@@ -49,9 +54,9 @@ pub(crate) fn program() -> OsString {
 }
 
 /// The variables that stand for the settings.
-fn variables(settings: &Settings) -> Variables {
+pub(crate) fn variables(settings: &Settings) -> Variables {
     let Settings { model, strategy, time, max_executions, max_events, stack_size, .. } = settings;
-    let Settings { spurious, inconclusive, keep_going, detached, preemptions, .. } = settings;
+    let Settings { spurious, inconclusive, keep_going, detached, preemptions, reuse, .. } = settings;
     let inconclusive = inconclusive.map(|what| match what {
         Inconclusive::Pass => String::from("pass"),
         Inconclusive::Fail => String::from("fail"),
@@ -72,6 +77,7 @@ fn variables(settings: &Settings) -> Variables {
         ("UNPICK_INCONCLUSIVE", inconclusive),
         ("UNPICK_KEEP_GOING", keep_going.clone()),
         ("UNPICK_DETACHED", detached),
+        ("UNPICK_REUSE", reuse.then(|| String::from("1"))),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -130,10 +136,11 @@ mod tests {
             spurious: true,
             inconclusive: Some(Inconclusive::Pass),
             keep_going: text,
+            reuse: true,
             detached: Some(Detached::Abandoned),
         };
         let variables = variables(&settings);
-        assert_eq!(variables.len(), 11);
+        assert_eq!(variables.len(), 12);
         for (name, _) in variables {
             assert!(unpick_check::config::VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
         }

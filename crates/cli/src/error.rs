@@ -1,5 +1,6 @@
 //! What can go wrong on the command line; each message says what to do.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -19,6 +20,24 @@ pub(crate) enum Error {
     NoSources,
     /// The example did not end as it should.
     NotShown { ending: String },
+    /// The compiler cannot be started, or cannot be used.
+    NoCompiler { program: String, problem: String },
+    /// An argument of the compiler that cannot work.
+    Refused { what: String, instead: String },
+    /// The runtime for C and C++ is not part of this build.
+    NoRuntime,
+    /// There is no folder to unpack things to.
+    NoCache,
+    /// Things cannot be unpacked.
+    NotUnpacked { path: PathBuf, problem: io::Error },
+    /// A program cannot be started.
+    NoProgram { program: OsString, problem: io::Error },
+    /// A program does not say how the check went, or says it in words that are not understood.
+    Messages { problem: String },
+    /// A program ended without saying how the check went.
+    NoVerdict { status: String },
+    /// A program could not be checked.
+    NotChecked(String),
     /// The text cannot be written.
     Unwritable(io::Error),
 }
@@ -53,6 +72,38 @@ impl fmt::Display for Error {
                 f,
                 "the example {ending} instead of showing its bug; unset the UNPICK_ variables and try again"
             ),
+            Error::NoCompiler { program, problem } => write!(
+                f,
+                "the compiler `{program}` cannot be used: {problem}; UNPICK_CC and UNPICK_CXX choose another"
+            ),
+            Error::Refused { what, instead } => write!(f, "`{what}` is not supported: {instead}"),
+            Error::NoRuntime => write!(
+                f,
+                "this build of unpick cannot check C and C++ programs; build it on Linux on 64-bit x86"
+            ),
+            Error::NoCache => write!(
+                f,
+                "there is no folder for the runtime, since neither HOME nor XDG_CACHE_HOME is set; set UNPICK_CACHE to one"
+            ),
+            Error::NotUnpacked { path, problem } => write!(
+                f,
+                "`{}` cannot be written: {problem}; set UNPICK_CACHE to a folder that can be",
+                path.display()
+            ),
+            Error::NoProgram { program, problem } => {
+                write!(f, "`{}` cannot be started: {problem}; check the path", program.display())
+            }
+            Error::Messages { problem } => {
+                write!(
+                    f,
+                    "the program's messages are not understood: {problem}; build it with this version of unpick"
+                )
+            }
+            Error::NoVerdict { status } => write!(
+                f,
+                "the program ended without a verdict ({status}); compile and link it with `unpick cc` or `unpick c++`"
+            ),
+            Error::NotChecked(problem) => write!(f, "{problem}"),
             Error::Unwritable(problem) => write!(f, "the text cannot be written: {problem}"),
         }
     }

@@ -23,6 +23,8 @@ pub enum Exit {
     ///
     /// Programs that show a verdict end with it, such as the examples, and all commands that were interrupted.
     Inconclusive,
+    /// What another program ended with: `unpick cc` and `unpick c++` end as the compiler does.
+    Passed(u8),
 }
 
 impl Exit {
@@ -33,6 +35,7 @@ impl Exit {
             Exit::Violated => 1,
             Exit::Error => 2,
             Exit::Inconclusive => 3,
+            Exit::Passed(code) => code,
         }
     }
 }

@@ -85,6 +85,10 @@ fn told_action(report: &Value, action: &Value) -> String {
         ("choice", _) => format!("chose {} of {}", action["value"], action["bound"]),
         ("label", _) => word("text"),
         ("access", _) => format!("{} {}", object(), if action["writes"] == true { "write" } else { "read" }),
+        ("failure", _) => {
+            let message = action["message"].as_str().and_then(|message| message.lines().next());
+            clean(message.unwrap_or("?"))
+        }
         ("panic", _) => {
             let message = action["message"].as_str().and_then(|message| message.lines().next());
             format!("panic: {}", clean(message.unwrap_or("?")))

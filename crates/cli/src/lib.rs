@@ -9,7 +9,9 @@
 //! | `run` | from arguments to an exit code |
 //! | `demo` | an example with a bug, and its report |
 //! | `compare` | strategies side by side, on the bench of bugs |
+//! | `cc` | the compiler for C and C++, with the runtime |
 //! | `cargo` | `cargo test` with settings, and replay |
+//! | `native` | checks of C and C++ programs |
 //! | `explain` | a JSON report made readable |
 //! | `migrate` | what a crate uses of loom or Shuttle |
 //! | `list` | memory models and settings |
@@ -20,6 +22,7 @@
 
 mod args;
 mod cargo;
+mod cc;
 mod compare;
 mod demo;
 mod error;
@@ -27,6 +30,7 @@ pub mod exit;
 mod explain;
 mod list;
 mod migrate;
+mod native;
 mod run;
 
 pub use exit::Exit;

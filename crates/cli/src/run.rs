@@ -2,13 +2,15 @@
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, Replay};
+use crate::cc::{self, Language};
 use crate::error::Error;
-use crate::{Exit, cargo, compare, demo, explain, list, migrate};
+use crate::{Exit, cargo, compare, demo, explain, list, migrate, native};
 
 /// The whole program: reads the arguments of the process, and returns its exit code.
 pub fn main() -> ExitCode {
@@ -23,9 +25,18 @@ pub fn main() -> ExitCode {
     exit.into()
 }
 
-/// The arguments without the word that cargo adds: `cargo unpick x` runs `cargo-unpick unpick x`.
+/// The arguments without the word that cargo adds: `cargo unpick x` runs `cargo-unpick unpick x`. A program that is
+/// called as a compiler, `unpick-cc x`, is `unpick cc x`.
 fn own(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    if arguments.get(1).is_some_and(|first| first == "unpick") {
+    let called = arguments.first().and_then(|name| Path::new(name).file_name());
+    let compiler = match called.and_then(|name| name.to_str()) {
+        Some("unpick-cc") => Some("cc"),
+        Some("unpick-cxx" | "unpick-c++") => Some("c++"),
+        _ => None,
+    };
+    if let Some(compiler) = compiler {
+        arguments.insert(1, OsString::from(compiler));
+    } else if arguments.get(1).is_some_and(|first| first == "unpick") {
         arguments.remove(1);
     }
     arguments
@@ -35,13 +46,27 @@ fn run(command: Command) -> Result<Exit, Error> {
     match command {
         Command::Demo => demo::demo(),
         Command::Test(test) => cargo::test(&test),
-        Command::Replay(replay) => cargo::replay(&replay),
+        Command::Run(run) => native::run(&run.program, &run.arguments, &cargo::variables(&run.settings)),
+        Command::Replay(replay) => replay_any(&replay),
         Command::Explain { file } => say(&explain::explain(&file)?),
         Command::Compare { options } => compare::compare(&options),
         Command::Migrate { folder, .. } => migrate::check(&folder),
+        Command::Cc(compiler) => cc::run(Language::C, &compiler.arguments),
+        Command::Cxx(compiler) => cc::run(Language::Cxx, &compiler.arguments),
         Command::Models => say(&list::models()?),
         Command::Strategies => say(&list::strategies()),
         Command::Settings => say(&list::settings()),
+    }
+}
+
+/// Runs the execution of a token: of a program, if one is named, and else of the tests of a package.
+fn replay_any(replay: &Replay) -> Result<Exit, Error> {
+    match replay.arguments.split_first() {
+        Some((program, arguments)) if native::is_program(program) => {
+            let token = cargo::token(&replay.token)?;
+            native::run(program, arguments, &[("UNPICK_REPLAY", token)])
+        }
+        _ => cargo::replay(replay),
     }
 }
 
@@ -64,5 +89,12 @@ mod tests {
         assert_eq!(own(words("cargo-unpick unpick models")), words("cargo-unpick models"));
         assert_eq!(own(words("unpick models")), words("unpick models"));
         assert_eq!(own(words("unpick")), words("unpick"));
+    }
+
+    #[test]
+    fn a_program_can_be_called_as_a_compiler() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(own(words("/usr/bin/unpick-cc unpick -c")), words("/usr/bin/unpick-cc cc unpick -c"));
+        assert_eq!(own(words("unpick-c++ a.cc")), words("unpick-c++ c++ a.cc"));
     }
 }

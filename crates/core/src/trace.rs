@@ -163,6 +163,11 @@ pub enum Action {
         /// What it said.
         message: String,
     },
+    /// The program found that something is wrong with itself, or ended with a code that says so.
+    Failure {
+        /// What it said.
+        message: String,
+    },
     /// The thread waits here for ever.
     Waits {
         /// What for, in words.

@@ -90,6 +90,13 @@ pub enum Kind {
         /// Where it was.
         place: String,
     },
+    /// The program found that something is wrong with itself.
+    Assertion {
+        /// What it said.
+        message: String,
+        /// Where it was.
+        place: String,
+    },
     /// Two accesses to one place, unordered, one a write, one not atomic.
     Race {
         /// The two accesses.
@@ -150,6 +157,13 @@ pub enum Kind {
         /// What was used.
         object: String,
     },
+    /// Memory is used next to a block, or where there is none.
+    OutOfBounds {
+        /// The use.
+        access: Access,
+        /// The block that comes last before it.
+        block: Option<Block>,
+    },
     /// Memory is freed a second time.
     DoubleFree {
         /// Where it was freed first; its site is unknown.
@@ -195,7 +209,7 @@ impl Kind {
             | Kind::Uninitialised { block, .. }
             | Kind::DoubleFree { block, .. }
             | Kind::Leak { block, .. } => Some(*block),
-            Kind::InvalidFree { block, .. } => *block,
+            Kind::InvalidFree { block, .. } | Kind::OutOfBounds { block, .. } => *block,
             _ => None,
         }
     }
@@ -206,6 +220,7 @@ impl Violation {
     pub fn title(&self) -> &'static str {
         match self.kind {
             Kind::Panic { .. } => "panic",
+            Kind::Assertion { .. } => "failed assertion",
             Kind::Race { .. } => "data race",
             Kind::Unpublished { .. } => "use of an unpublished object",
             Kind::Deadlock { .. } => "deadlock",
@@ -215,6 +230,7 @@ impl Violation {
             Kind::Abort => "abort",
             Kind::UseAfterFree { .. } => "use after free",
             Kind::Uninitialised { .. } => "use of uninitialised memory",
+            Kind::OutOfBounds { .. } => "access out of bounds",
             Kind::DoubleFree { .. } => "double free",
             Kind::InvalidFree { .. } => "invalid free",
             Kind::Leak { .. } => "leak",

@@ -35,7 +35,7 @@
 //! | `allocation` | `size` in bytes, of the block that the violation is about |
 //! | `free` | of that block |
 //! | `crash` | `problem` |
-//! | `panic` | `message` |
+//! | `panic`, `failure` | `message` |
 //! | `waits` | `reason` |
 //! | `unknown` | of a kind that this version has no name for |
 //!
@@ -136,6 +136,7 @@ fn action(action: &Action) -> Value {
         Action::Free => json!({ "type": "free" }),
         Action::Crash { problem } => json!({ "type": "crash", "problem": problem }),
         Action::Panic { message } => json!({ "type": "panic", "message": message }),
+        Action::Failure { message } => json!({ "type": "failure", "message": message }),
         Action::Waits { reason } => json!({ "type": "waits", "reason": reason }),
         _ => json!({ "type": "unknown" }),
     }

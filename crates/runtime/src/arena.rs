@@ -294,7 +294,7 @@ impl Arena {
         used.fold(seed, |seed, (from, to)| {
             // SAFETY: the bytes in use are mapped, and no thread runs meanwhile.
             let bytes = unsafe { std::slice::from_raw_parts((self.base + from) as *const u8, to - from) };
-            crate::spin::hash(bytes, seed)
+            unpick_checkers::spin::hash(bytes, seed)
         })
     }
 

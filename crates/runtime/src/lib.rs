@@ -22,7 +22,6 @@ mod session;
 pub mod shared;
 mod signals;
 pub mod site;
-mod spin;
 mod statics;
 mod tag;
 mod wording;

@@ -30,10 +30,10 @@ use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::site;
-use crate::spin::Spins;
 use crate::statics::Statics;
 use crate::tag::Tag;
 use crate::wording;
+use unpick_checkers::spin::Spins;
 
 /// The program under test: called once per execution.
 pub type Program = Arc<dyn Fn() + Send + Sync>;

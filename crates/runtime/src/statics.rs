@@ -52,7 +52,7 @@ impl Statics {
     pub(crate) fn fingerprint(&self, seed: u64) -> u64 {
         self.saved.iter().fold(seed, |seed, (object, bytes)| {
             // SAFETY: as in `save`.
-            crate::spin::hash(unsafe { std::slice::from_raw_parts(*object, bytes.len()) }, seed)
+            unpick_checkers::spin::hash(unsafe { std::slice::from_raw_parts(*object, bytes.len()) }, seed)
         })
     }
 

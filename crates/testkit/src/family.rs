@@ -147,9 +147,9 @@ fn complete(family: &str, n: usize) -> [Option<u64>; 6] {
     let (sc, tso, weak) = match family {
         "indexer" => (None, None, listed(12, &[8, 64, 512, 4096])),
         "fib" => (
-            listed(1, &[11, 140, 1698, 19_605]),
+            listed(1, &[11, 140, 1698, 19_605, 218_243]),
             listed(1, &[11, 153, 2258]),
-            listed(1, &[11, 153, 2258, 34_205]),
+            listed(1, &[11, 153, 2258, 34_205, 525_630]),
         ),
         _ => return [everywhere; 6],
     };

@@ -28,6 +28,7 @@ pub mod program;
 mod random;
 mod relation;
 pub mod samples;
+pub mod source;
 mod trace;
 pub mod traces;
 

@@ -76,6 +76,11 @@ impl Predicate {
         Ok(Predicate { text: text.to_string(), expr })
     }
 
+    /// The condition; its registers are those of all threads, one thread after the other, and then the locations.
+    pub(crate) fn expression(&self) -> &Expr {
+        &self.expr
+    }
+
     /// Whether the condition holds of an outcome of the same program.
     pub fn holds(&self, outcome: &Outcome) -> bool {
         let registers = outcome.registers.iter().flatten();

@@ -5,6 +5,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
+use unpick_check::meter::{self, Meter};
 use unpick_check::{
     Config, Coverage, Detached, Effort, Error, OnInconclusive, Reason, Statistics, Summary, Timeouts,
     Verdict, Violated, registry, strategies::AUTO,
@@ -19,7 +20,6 @@ use unpick_runtime::{Limits, Program, interrupt, ops, site, worker};
 
 use crate::here;
 use crate::keep_going::{Collection, Found};
-use crate::meter::{self, Meter};
 use crate::replay;
 use crate::telling;
 
@@ -472,7 +472,12 @@ pub(crate) fn explore(config: &Config, program: &Program, plan: Box<dyn Plan>) -
     let collection = Collection::default();
     let mut task = task(config, program, plan);
     task.observer = collection.observer(config);
-    let explored = worker::explore(task, &mut |pulse, elapsed| meter.show(pulse, elapsed));
+    let explored = worker::explore(task, &mut |pulse, elapsed| {
+        // The worker says how the check stands some time after it was asked.
+        if meter.is_near(elapsed) {
+            meter.show(pulse.executions(), &pulse.outlook(), elapsed);
+        }
+    });
     meter.clear();
     let explored = explored?;
     // What is told names the strategy that was at work in the end.

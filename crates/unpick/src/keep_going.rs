@@ -7,11 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use unpick_check::Config;
 use unpick_core::execution::Outcome;
-use unpick_core::op::Site;
-use unpick_core::violation::{Kind, Violation};
+use unpick_core::violation::Violation;
 use unpick_runtime::worker::{Ending, Explored, Observer};
 
-use crate::telling::Ways;
+use unpick_check::ways::{Ways, signature};
 
 /// A violation that was found.
 pub(crate) struct Found {
@@ -56,45 +55,5 @@ impl Collection {
             found.push(Found { violation: violation.clone(), ways, number: explored.stats.executions() });
         }
         found
-    }
-}
-
-/// What two violations have in common that are the same to a reader: their kind and their places.
-fn signature(violation: &Violation) -> (&'static str, Vec<Site>, &str) {
-    let (mut sites, text) = match &violation.kind {
-        Kind::Panic { place, message } if place.is_empty() => (Vec::new(), message.as_str()),
-        Kind::Panic { place, .. } => (Vec::new(), place.as_str()),
-        Kind::Race { accesses, .. } => (accesses.iter().map(|access| access.point.site).collect(), ""),
-        Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
-            (waiters.iter().map(|waiter| waiter.point.site).collect(), "")
-        }
-        _ => (vec![violation.point.site], ""),
-    };
-    sites.sort_unstable();
-    sites.dedup();
-    (violation.title(), sites, text)
-}
-
-#[cfg(test)]
-mod tests {
-    use unpick_core::op::ThreadId;
-    use unpick_core::violation::{Access, Point};
-
-    use super::*;
-
-    #[test]
-    fn races_are_the_same_whoever_comes_first() {
-        let access = |thread: u32, site: u64| Access {
-            point: Point { thread: ThreadId(thread), index: thread, site: Site(site) },
-            writes: true,
-            atomic: false,
-        };
-        let race = |a: Access, b: Access| Violation {
-            kind: Kind::Race { accesses: [a, b], object: String::from("UnsafeCell") },
-            point: b.point,
-        };
-        let (one, other) = (race(access(1, 5), access(2, 6)), race(access(4, 6), access(3, 5)));
-        assert_eq!(signature(&one), signature(&other));
-        assert_ne!(signature(&one), signature(&race(access(1, 5), access(2, 7))));
     }
 }

@@ -75,7 +75,6 @@ pub mod hint;
 #[cfg(any(feature = "check", unpick))]
 mod keep_going;
 #[cfg(any(feature = "check", unpick))]
-mod meter;
 #[cfg(any(feature = "check", unpick))]
 pub mod process;
 #[cfg(any(feature = "check", unpick))]

@@ -5,20 +5,17 @@
 //! call stacks. What the report shows is that run.
 
 mod calls;
-mod explain;
 mod memory;
 mod tasks;
 mod trace;
 
 use std::path::PathBuf;
 
-use unpick_check::{Config, Error, registry, strategies};
-use unpick_core::event::EventId;
-use unpick_core::graph::Graph;
-use unpick_core::op::ThreadId;
-use unpick_core::schedule::{Schedule, linearise};
+use unpick_check::ways::points;
+use unpick_check::{Config, Error, strategies};
+use unpick_core::schedule::Schedule;
 use unpick_core::trace::Finding;
-use unpick_core::violation::{Kind, Point, Violation, Wait};
+use unpick_core::violation::Violation;
 use unpick_runtime::Program;
 
 use crate::keep_going::Found;
@@ -26,29 +23,6 @@ use crate::replay;
 
 /// Tokens up to this length are printed; longer ones go into a file.
 const LONGEST_TOKEN: usize = 120;
-
-/// The schedules that lead to a violation.
-pub(crate) struct Ways {
-    /// Of the events that it rests on.
-    needed: Schedule,
-    /// Of all events.
-    whole: Schedule,
-}
-
-impl Ways {
-    /// The schedules that lead to a violation of this graph.
-    pub(crate) fn new(config: &Config, graph: &Graph, facts: &[u64], violation: &Violation) -> Ways {
-        let model = registry::number_of(&config.model);
-        if graph.is_compacted() {
-            let whole = Schedule::of_compacted(graph, model).with_facts(facts);
-            return Ways { needed: whole.clone(), whole };
-        }
-        let schedule = |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model).with_facts(facts);
-        let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
-        let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
-        Ways { needed: schedule(&graph.closure(&foundation(graph, violation))), whole: schedule(&all) }
-    }
-}
 
 /// Tells a violation that was found, and where the report was saved.
 pub(crate) fn tell(
@@ -109,70 +83,6 @@ fn strategy_of(config: &Config) -> String {
     match strategies::strategy(config) {
         Ok(strategy) if strategy.samples() => format!("{} with seed {}", config.strategy, config.seed),
         _ => config.strategy.clone(),
-    }
-}
-
-/// The events that must have taken place for the violation to show.
-fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
-    let mut events = Vec::new();
-    let mut before = |thread: ThreadId, count: u32| {
-        if count > 0 {
-            events.push(EventId { thread, index: count - 1 });
-        } else {
-            events.extend(graph.spawn_of(thread));
-        }
-    };
-    match &violation.kind {
-        Kind::Race { accesses, .. } => {
-            for access in accesses {
-                let point = access.point;
-                let is_event = graph
-                    .thread(point.thread)
-                    .get(point.index as usize)
-                    .is_some_and(|event| event.site == point.site && (event.is_read() || event.is_write()));
-                before(point.thread, point.index + u32::from(is_event));
-            }
-        }
-        Kind::Unpublished { access, .. } => {
-            before(access.point.thread, access.point.index + u32::from(access.atomic));
-        }
-        Kind::UseAfterFree { access, freed, .. } => {
-            before(access.point.thread, access.point.index);
-            before(freed.thread, freed.index);
-        }
-        Kind::DoubleFree { first, .. } => {
-            before(first.thread, first.index);
-            before(violation.point.thread, violation.point.index);
-        }
-        Kind::Panic { .. }
-        | Kind::BadUnlock { .. }
-        | Kind::Exit { .. }
-        | Kind::Abort
-        | Kind::Uninitialised { .. }
-        | Kind::InvalidFree { .. }
-        | Kind::Crash { .. } => before(violation.point.thread, violation.point.index),
-        _ => {
-            for t in 0..graph.thread_count() {
-                let thread = ThreadId(t as u32);
-                if graph.exists(thread) {
-                    before(thread, graph.thread_len(thread) as u32);
-                }
-            }
-        }
-    }
-    events
-}
-
-/// The points whose call stacks are wanted.
-fn points(violation: &Violation) -> Vec<Point> {
-    match &violation.kind {
-        Kind::Race { accesses, .. } => accesses.iter().map(|access| access.point).collect(),
-        Kind::Unpublished { access, .. } | Kind::UseAfterFree { access, .. } => vec![access.point],
-        Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
-            waiters.iter().filter(|w| !matches!(w.wait, Wait::Join(_))).map(|w| w.point).collect()
-        }
-        Kind::BadUnlock { .. } | Kind::Exit { .. } | Kind::Abort => vec![violation.point],
-        _ => Vec::new(),
     }
 }
 

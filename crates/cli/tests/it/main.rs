@@ -1,5 +1,9 @@
 //! The command line as its users see it.
 
+mod cc;
+mod headers;
+mod readme;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

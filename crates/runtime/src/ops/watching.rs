@@ -6,7 +6,7 @@ use unpick_core::violation::{Point, Wait, Waiter};
 
 use super::Watch;
 use crate::session::Session;
-use crate::spin::{self, Ghost, State};
+use unpick_checkers::spin::{self, Ghost, State};
 
 impl Session {
     /// Looks whether the thread is in a loop that only waits.

@@ -10,7 +10,7 @@ use unpick_runtime::record::Recorder;
 use unpick_runtime::site;
 use unpick_runtime::worker::Explored;
 
-use super::explain::{Blame, blame};
+use unpick_check::blame::{Blame, blame};
 
 /// A run that showed a violation.
 pub(crate) struct Told<'a> {

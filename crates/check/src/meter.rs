@@ -3,14 +3,15 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use unpick_check::{Config, Progress};
-use unpick_runtime::Pulse;
+use unpick_core::plan::Outlook;
+
+use crate::config::{Config, Progress};
 
 /// Plain lines are no further apart than this.
 const LONGEST_GAP: Duration = Duration::from_secs(300);
 
 /// Shows how far a check is.
-pub(crate) struct Meter {
+pub struct Meter {
     shown: Progress,
     model: String,
     /// When the next plain line is due.
@@ -20,7 +21,7 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// A meter as the settings want it.
-    pub(crate) fn new(config: &Config) -> Meter {
+    pub fn new(config: &Config) -> Meter {
         let terminal = || std::io::stderr().is_terminal();
         let shown = match config.progress {
             Progress::Terminal if !terminal() => Progress::Never,
@@ -35,18 +36,17 @@ impl Meter {
         Meter { shown, model: config.model.clone(), due, drawn: false }
     }
 
+    /// Whether it is time to show something, or soon will be.
+    pub fn is_near(&self, elapsed: Duration) -> bool {
+        elapsed + Duration::from_secs(1) >= self.due
+    }
+
     /// Shows how far a check is, if it is time to.
-    pub(crate) fn show(&mut self, pulse: &Pulse, elapsed: Duration) {
-        // The worker says how the check stands some time after it was asked.
-        if elapsed + Duration::from_secs(1) >= self.due {
-            let _ = pulse.outlook();
-        }
+    pub fn show(&mut self, (executions, blocked): (u64, u64), outlook: &Outlook, elapsed: Duration) {
         if elapsed < self.due {
             return;
         }
-        let (executions, blocked) = pulse.executions();
         let rate = executions as f64 / elapsed.as_secs_f64();
-        let outlook = pulse.outlook();
         // What is left can be told only of the search for all executions.
         let exhausts = outlook.bound.is_none() && outlook.sampled == 0;
         let progress = unpick_report::Progress {
@@ -75,7 +75,7 @@ impl Meter {
     }
 
     /// Takes the line away.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         if self.drawn {
             let _ = std::io::stderr().write_all(b"\r\x1b[K");
         }
@@ -88,7 +88,7 @@ fn next(due: Duration, now: Duration) -> Duration {
 }
 
 /// The name of the test that runs on this OS thread, if a harness has said it.
-pub(crate) fn name() -> Option<String> {
+pub fn name() -> Option<String> {
     std::thread::current().name().filter(|&name| name != "main").map(str::to_string)
 }
 

@@ -31,33 +31,40 @@ use unpick_core::thread_set::ThreadSet;
 
 /// An iteration that is being repeated.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ghost {
-    pub(crate) thread: ThreadId,
-    pub(crate) site: Site,
+pub struct Ghost {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where it stands.
+    pub site: Site,
     /// First event of the iteration.
-    pub(crate) from: u32,
+    pub from: u32,
     /// The event whose answer comes next.
-    pub(crate) at: u32,
+    pub at: u32,
     /// End of the iteration.
-    pub(crate) to: u32,
-    pub(crate) state: u64,
-    pub(crate) memory: u64,
+    pub to: u32,
+    /// A hash of the thread's state.
+    pub state: u64,
+    /// A hash of memory.
+    pub memory: u64,
 }
 
 /// The state of a thread at a suspect place, before its event `at`: its live stack, registers on
 /// top.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct State<'a> {
-    pub(crate) site: Site,
-    pub(crate) at: u32,
-    pub(crate) live: &'a [u8],
+pub struct State<'a> {
+    /// Where the thread stands.
+    pub site: Site,
+    /// Its next event.
+    pub at: u32,
+    /// Its live stack, registers on top.
+    pub live: &'a [u8],
     /// Whether the thread is about to give up waiting.
-    pub(crate) gives_up: bool,
+    pub gives_up: bool,
 }
 
 impl State<'_> {
     /// A hash of the state.
-    pub(crate) fn hash(&self) -> u64 {
+    pub fn hash(&self) -> u64 {
         hash(self.live, self.live.as_ptr() as u64)
     }
 }
@@ -184,7 +191,7 @@ fn mark(site: Site) -> u64 {
 
 /// What is known about the loops of a program.
 #[derive(Debug, Default)]
-pub(crate) struct Spins {
+pub struct Spins {
     suspects: Vec<Site>,
     /// A bit for each suspect, and maybe for other places: whoever has none is no suspect.
     marks: u64,
@@ -201,20 +208,21 @@ pub(crate) struct Spins {
     visits: Vec<Visits>,
     /// For each thread, what [`Spins::watch_from`] says; found when needed.
     watch_from: Vec<u32>,
-    pub(crate) ghost: Option<Ghost>,
+    /// The iteration that is being repeated.
+    pub ghost: Option<Ghost>,
     /// Runs so far.
     runs: u64,
     /// Whether only what was shortly before is looked at.
     near: bool,
     /// The threads whose states are looked at in this run, if it is a sampled one: there they are where a
     /// thread has been at a suspect place for a few times in a row.
-    pub(crate) watched: ThreadSet,
+    pub watched: ThreadSet,
 }
 
 impl Spins {
     /// Forgets what belongs to the last run; `samples`: so does the strategy. Whether loops are recognised
     /// elsewhere from now on, so that the exploration must start anew.
-    pub(crate) fn begin(&mut self, samples: bool) -> bool {
+    pub fn begin(&mut self, samples: bool) -> bool {
         self.near = samples;
         self.runs += 1;
         self.ghost = None;
@@ -227,7 +235,7 @@ impl Spins {
     /// From where on the states of a thread are looked at: the first suspect place after which nothing
     /// that is recorded changes anything, or the end of what is recorded.
     #[inline(always)]
-    pub(crate) fn watch_from(&mut self, graph: &Graph, thread: ThreadId) -> u32 {
+    pub fn watch_from(&mut self, graph: &Graph, thread: ThreadId) -> u32 {
         match self.watch_from.get(thread.index()) {
             Some(&from) if from != UNKNOWN => from,
             _ => self.find_watch_from(graph, thread),
@@ -273,13 +281,13 @@ impl Spins {
 
     /// Notes the state of a thread before an event that is recorded, and after which it changes nothing.
     #[inline(always)]
-    pub(crate) fn note(&mut self, thread: ThreadId, state: &State<'_>) {
+    pub fn note(&mut self, thread: ThreadId, state: &State<'_>) {
         self.visits_of(thread).note(state);
     }
 
     /// Notes the state of a thread. Returns the first event of the iteration that has led it back
     /// there, if one has.
-    pub(crate) fn visit(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>) -> Option<u32> {
+    pub fn visit(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>) -> Option<u32> {
         let (gives_up, most) = (self.gives_up, self.most());
         let arrival = self.visits_of(thread).add(graph, thread, state, gives_up, most);
         if arrival == Arrival::First {
@@ -326,37 +334,37 @@ impl Spins {
     }
 
     /// Whether any place is suspect.
-    pub(crate) fn any_suspects(&self) -> bool {
+    pub fn any_suspects(&self) -> bool {
         !self.suspects.is_empty()
     }
 
     /// Whether the place is suspect.
     #[inline(always)]
-    pub(crate) fn is_suspect(&self, site: Site) -> bool {
+    pub fn is_suspect(&self, site: Site) -> bool {
         self.marks & mark(site) != 0 && self.suspects.contains(&site)
     }
 
     /// Notes that a state came back although something had changed.
-    pub(crate) fn refute(&mut self, site: Site, state: u64) {
+    pub fn refute(&mut self, site: Site, state: u64) {
         self.refuted.push((site, state));
     }
 
     /// Whether a thread with so many events is looked at: always, but in sampled executions at one of eight
     /// events only, which is every event of a loop now and then, however many there are in a round.
     #[inline(always)]
-    pub(crate) fn looks_at(&self, position: u32) -> bool {
+    pub fn looks_at(&self, position: u32) -> bool {
         !self.near || (position >= ROUNDS as u32 && position.wrapping_mul(0x9e37_79b9) < 1 << 29)
     }
 
     /// Whether [`Spins::may_wait`] is to be asked about a thread that has had so many events, in a sampled
     /// execution.
     #[inline(always)]
-    pub(crate) fn may_recur(&self, site: Site, position: u32) -> bool {
+    pub fn may_recur(&self, site: Site, position: u32) -> bool {
         position >= FEW_ROUNDS as u32 && (self.marks & mark(site) != 0 || self.looks_at(position))
     }
 
     /// Whether the thread of a sampled execution goes round in a loop that may only wait.
-    pub(crate) fn may_wait(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
+    pub fn may_wait(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
         if self.is_suspect(op.site) {
             return rounds(graph, thread, op, FEW_ROUNDS, self.most()) == FEW_ROUNDS;
         }
@@ -364,7 +372,7 @@ impl Spins {
     }
 
     /// Whether the thread is watched no more: it has written, and waits for nothing in between.
-    pub(crate) fn forgets(&mut self, thread: ThreadId) -> bool {
+    pub fn forgets(&mut self, thread: ThreadId) -> bool {
         let forgets = !self.gives_up && self.watched.contains(thread);
         if forgets {
             self.watched.remove(thread);
@@ -374,7 +382,7 @@ impl Spins {
 
     /// Whether the thread has been here before, at the same location, without having changed
     /// anything since. Then the place becomes suspect.
-    pub(crate) fn recurs(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
+    pub fn recurs(&mut self, graph: &Graph, thread: ThreadId, op: &Op) -> bool {
         // A dull place needs a look now and then only: it is suspected again if its loop has lost all others.
         let dull = !self.dull.is_empty() && self.dull.contains(&op.site);
         if dull && !graph.thread_len(thread).is_multiple_of(8) {
@@ -463,7 +471,7 @@ fn changes_nothing(graph: &Graph, thread: ThreadId, events: Range<u32>, gives_up
 /// location there, without changing anything in between; counted up to `enough`, over at most `most`
 /// events.
 #[inline]
-pub(crate) fn rounds(graph: &Graph, thread: ThreadId, op: &Op, enough: usize, most: usize) -> usize {
+pub fn rounds(graph: &Graph, thread: ThreadId, op: &Op, enough: usize, most: usize) -> usize {
     if op.rmw == Rmw::GiveUp {
         return rounds_of(graph, thread, op, enough, most, |id| may_be_idle(graph, id, true));
     }
@@ -499,14 +507,14 @@ fn rounds_of(
 }
 
 /// Whether the recorded event is what the op asks for, from the same place.
-pub(crate) fn repeats(event: &Event, op: &Op) -> bool {
+pub fn repeats(event: &Event, op: &Op) -> bool {
     // An event that is a choice has its bound there.
     let expected = if op.kind == Kind::Choice { op.operand } else { op.expected };
     event.matches(op) && event.site == op.site && event.operand == op.operand && event.expected == expected
 }
 
 /// A hash of some bytes: fast, not cryptographic, the same in every process.
-pub(crate) fn hash(bytes: &[u8], seed: u64) -> u64 {
+pub fn hash(bytes: &[u8], seed: u64) -> u64 {
     let mix = |h: u64, word: u64| (h ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
     let word = |chunk: &[u8]| u64::from_ne_bytes(chunk.try_into().unwrap_or_default());
     // Four lanes: one multiplication need not wait for the one before.

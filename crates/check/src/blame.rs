@@ -6,7 +6,7 @@ use unpick_core::graph::Graph;
 
 /// What keeps a write from being known to a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Blame {
+pub enum Blame {
     /// The reading thread has seen nothing that came after the write.
     Unrelated,
     /// This earlier read saw something later, but does not acquire.
@@ -16,7 +16,7 @@ pub(crate) enum Blame {
 }
 
 /// Why `read` does not know of `missed`.
-pub(crate) fn blame(graph: &Graph, read: EventId, missed: EventId) -> Blame {
+pub fn blame(graph: &Graph, read: EventId, missed: EventId) -> Blame {
     if missed.thread == read.thread || !knows(graph.porf(read), missed) {
         return Blame::Unrelated;
     }

@@ -1,0 +1,141 @@
+//! How to get to a violation again: the part of the graph that it rests on, as a schedule.
+
+use unpick_core::event::EventId;
+use unpick_core::graph::Graph;
+use unpick_core::op::{Site, ThreadId};
+use unpick_core::schedule::{Schedule, linearise};
+use unpick_core::violation::{Kind, Point, Violation, Wait};
+
+use crate::config::Config;
+use crate::registry;
+
+/// The schedules that lead to a violation.
+pub struct Ways {
+    /// Of the events that it rests on.
+    pub needed: Schedule,
+    /// Of all events.
+    pub whole: Schedule,
+}
+
+impl Ways {
+    /// The schedules that lead to a violation of this graph.
+    pub fn new(config: &Config, graph: &Graph, facts: &[u64], violation: &Violation) -> Ways {
+        let model = registry::number_of(&config.model);
+        if graph.is_compacted() {
+            let whole = Schedule::of_compacted(graph, model).with_facts(facts);
+            return Ways { needed: whole.clone(), whole };
+        }
+        let schedule = |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model).with_facts(facts);
+        let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
+        let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
+        Ways { needed: schedule(&graph.closure(&foundation(graph, violation))), whole: schedule(&all) }
+    }
+}
+
+/// The events that must have taken place for the violation to show.
+fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
+    let mut events = Vec::new();
+    let mut before = |thread: ThreadId, count: u32| {
+        if count > 0 {
+            events.push(EventId { thread, index: count - 1 });
+        } else {
+            events.extend(graph.spawn_of(thread));
+        }
+    };
+    match &violation.kind {
+        Kind::Race { accesses, .. } => {
+            for access in accesses {
+                let point = access.point;
+                let is_event = graph
+                    .thread(point.thread)
+                    .get(point.index as usize)
+                    .is_some_and(|event| event.site == point.site && (event.is_read() || event.is_write()));
+                before(point.thread, point.index + u32::from(is_event));
+            }
+        }
+        Kind::Unpublished { access, .. } => {
+            before(access.point.thread, access.point.index + u32::from(access.atomic));
+        }
+        Kind::UseAfterFree { access, freed, .. } => {
+            before(access.point.thread, access.point.index);
+            before(freed.thread, freed.index);
+        }
+        Kind::DoubleFree { first, .. } => {
+            before(first.thread, first.index);
+            before(violation.point.thread, violation.point.index);
+        }
+        Kind::Panic { .. }
+        | Kind::Assertion { .. }
+        | Kind::BadUnlock { .. }
+        | Kind::Exit { .. }
+        | Kind::Abort
+        | Kind::Uninitialised { .. }
+        | Kind::InvalidFree { .. }
+        | Kind::OutOfBounds { .. }
+        | Kind::Crash { .. } => before(violation.point.thread, violation.point.index),
+        _ => {
+            for t in 0..graph.thread_count() {
+                let thread = ThreadId(t as u32);
+                if graph.exists(thread) {
+                    before(thread, graph.thread_len(thread) as u32);
+                }
+            }
+        }
+    }
+    events
+}
+
+/// The points whose call stacks are wanted.
+pub fn points(violation: &Violation) -> Vec<Point> {
+    match &violation.kind {
+        Kind::Race { accesses, .. } => accesses.iter().map(|access| access.point).collect(),
+        Kind::Unpublished { access, .. }
+        | Kind::UseAfterFree { access, .. }
+        | Kind::OutOfBounds { access, .. } => vec![access.point],
+        Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
+            waiters.iter().filter(|w| !matches!(w.wait, Wait::Join(_))).map(|w| w.point).collect()
+        }
+        Kind::BadUnlock { .. } | Kind::Exit { .. } | Kind::Abort => vec![violation.point],
+        _ => Vec::new(),
+    }
+}
+
+/// What two violations have in common that are the same to a reader: their kind and their places.
+pub fn signature(violation: &Violation) -> (&'static str, Vec<Site>, &str) {
+    let (mut sites, text) = match &violation.kind {
+        Kind::Panic { place, message } if place.is_empty() => (Vec::new(), message.as_str()),
+        Kind::Panic { place, .. } | Kind::Assertion { place, .. } => (Vec::new(), place.as_str()),
+        Kind::Race { accesses, .. } => (accesses.iter().map(|access| access.point.site).collect(), ""),
+        Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
+            (waiters.iter().map(|waiter| waiter.point.site).collect(), "")
+        }
+        _ => (vec![violation.point.site], ""),
+    };
+    sites.sort_unstable();
+    sites.dedup();
+    (violation.title(), sites, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::op::ThreadId;
+    use unpick_core::violation::{Access, Point};
+
+    use super::*;
+
+    #[test]
+    fn races_are_the_same_whoever_comes_first() {
+        let access = |thread: u32, site: u64| Access {
+            point: Point { thread: ThreadId(thread), index: thread, site: Site(site) },
+            writes: true,
+            atomic: false,
+        };
+        let race = |a: Access, b: Access| Violation {
+            kind: Kind::Race { accesses: [a, b], object: String::from("UnsafeCell") },
+            point: b.point,
+        };
+        let (one, other) = (race(access(1, 5), access(2, 6)), race(access(4, 6), access(3, 5)));
+        assert_eq!(signature(&one), signature(&other));
+        assert_ne!(signature(&one), signature(&race(access(1, 5), access(2, 7))));
+    }
+}

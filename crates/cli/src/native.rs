@@ -1,0 +1,158 @@
+//! Checks of C and C++ programs: starts the program, whose runtime explores, and tells what it says.
+//!
+//! The program gets the pipe for messages as its standard input, which would not be the same in each execution anyway.
+
+mod naming;
+
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader, PipeReader};
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use unpick_check::Config;
+use unpick_check::meter::Meter;
+use unpick_core::plan::Outlook;
+use unpick_core::strategy::Estimate;
+use unpick_native_wire::{CHANNEL, Ending, Message, Output, Progress, VERSION};
+use unpick_report::TextOptions;
+use unpick_runtime::interrupt;
+
+use crate::Exit;
+use crate::error::Error;
+use crate::run::say;
+use naming::Naming;
+
+/// Variables of the environment that stand for settings.
+type Variables<'a> = &'a [(&'static str, String)];
+
+/// Runs a program under all executions, or the one that a variable names.
+pub(crate) fn run(program: &OsStr, arguments: &[OsString], variables: Variables<'_>) -> Result<Exit, Error> {
+    let given = |name: &str| {
+        let own = variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+        own.or_else(|| std::env::var(name).ok())
+    };
+    let config = Config::default().with_environment(given)?;
+    unpick_check::registry::execution(&config)?;
+    let (messages, channel) =
+        std::io::pipe().map_err(|problem| Error::NoProgram { program: program.into(), problem })?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(channel).env(CHANNEL, "0");
+    // What is bound late would be bound again in each execution.
+    command.env("LD_BIND_NOW", "1");
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    let child = command.spawn().map_err(|problem| Error::NoProgram { program: program.into(), problem })?;
+    // The pipe ends when the program has ended, not when this process has.
+    drop(command);
+    // Ctrl-C reaches the program as well, which says how far it has come.
+    let listening = interrupt::listen();
+    let exit = listen(child, messages, &config);
+    drop(listening);
+    exit
+}
+
+/// Whether a word names a program, and not a test.
+pub(crate) fn is_program(word: &OsStr) -> bool {
+    let path = Path::new(word);
+    path.components().count() > 1 && path.is_file()
+}
+
+/// Reads messages to their end, and tells what they say.
+fn listen(mut child: Child, messages: PipeReader, config: &Config) -> Result<Exit, Error> {
+    let mut meter = Meter::new(config);
+    let mut naming = Naming::default();
+    let mut report = String::new();
+    let mut ended = None;
+    for line in BufReader::new(messages).lines() {
+        let line = line.map_err(|problem| Error::Messages { problem: problem.to_string() })?;
+        let message =
+            Message::read(&line).map_err(|problem| Error::Messages { problem: problem.to_string() })?;
+        match message {
+            Message::Started { version, modules } => {
+                if version != VERSION {
+                    let problem = format!("its runtime has version {version}, and {VERSION} is understood");
+                    return Err(Error::Messages { problem });
+                }
+                naming = Naming::new(modules);
+            }
+            Message::Progress(progress) => show(&mut meter, &progress),
+            Message::Violation(finding) => {
+                let output = finding.output.clone();
+                let finding = naming.finding(*finding);
+                report.push_str(&unpick_report::text(
+                    &finding,
+                    &TextOptions { width: width(), ..TextOptions::default() },
+                ));
+                report.push_str(&told_output(&output));
+            }
+            Message::Ended(verdict) => {
+                let text = naming.resolved(&verdict.text, &[]);
+                if !report.is_empty() {
+                    report.push('\n');
+                }
+                report.push_str(&format!("{text}\n"));
+                ended = Some(match verdict.ending {
+                    Ending::Holds => Exit::Holds,
+                    Ending::Violated => Exit::Violated,
+                    Ending::Inconclusive => Exit::Inconclusive,
+                });
+            }
+            Message::Failed { text } => {
+                meter.clear();
+                let _ = child.wait();
+                return Err(Error::NotChecked(naming.resolved(&text, &[])));
+            }
+        }
+    }
+    meter.clear();
+    let status = child.wait().map_err(|problem| Error::Messages { problem: problem.to_string() })?;
+    let Some(exit) = ended else { return Err(Error::NoVerdict { status: status.to_string() }) };
+    say(&report)?;
+    Ok(exit)
+}
+
+fn show(meter: &mut Meter, progress: &Progress) {
+    let estimate = progress.estimate.map(|(progress, total)| Estimate { progress, total, recursive: total });
+    let outlook = Outlook {
+        strategy: progress.strategy.clone(),
+        bound: progress.bound,
+        explored: progress.explored,
+        explored_traces: progress.explored_traces,
+        estimate,
+        sampled: progress.sampled,
+        pairs: progress.pairs,
+        ..Outlook::default()
+    };
+    meter.show((progress.executions, progress.blocked), &outlook, Duration::from_millis(progress.elapsed));
+}
+
+/// What the failing execution wrote.
+fn told_output(output: &Output) -> String {
+    let mut told = String::new();
+    for (name, text) in [("standard output", &output.stdout), ("standard error", &output.stderr)] {
+        if text.is_empty() {
+            continue;
+        }
+        told.push_str(&format!("\n{name} of the failing execution:\n"));
+        for line in text.lines() {
+            let line: String = line.chars().flat_map(printable).collect();
+            told.push_str(&format!("  {line}\n"));
+        }
+    }
+    told
+}
+
+/// A character, with control characters escaped.
+fn printable(character: char) -> Vec<char> {
+    if character.is_control() && character != '\t' {
+        character.escape_default().collect()
+    } else {
+        vec![character]
+    }
+}
+
+/// The width of the terminal, as far as the environment tells.
+fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    columns.filter(|&columns: &usize| columns >= 40).unwrap_or(100)
+}

@@ -1,0 +1,199 @@
+//! Plain accesses, as the compiler's instrumentation announces them.
+
+use unpick_core::op::Site;
+
+use crate::entry::{self, plain_entries};
+use crate::mode::{self, Mode};
+use crate::ops::Caller;
+use crate::session;
+use crate::sys;
+
+/// Notes a plain access of the program; in other processes nothing is done.
+#[inline(always)]
+pub(crate) fn access(address: usize, size: usize, writes: bool) {
+    if !mode::in_program() || size == 0 {
+        return;
+    }
+    let site = Site(entry::plain_site() as u64);
+    mode::set(Mode::Engine);
+    let session = session::get();
+    // SAFETY: there is a session when the program runs.
+    let thread = unsafe { (*session).current };
+    let caller = Caller::without_site(session, thread);
+    if session::must_stop() {
+        caller.give_up(site);
+    }
+    caller.touch(address, size, writes, site);
+    caller.leave();
+}
+
+macro_rules! accesses {
+    ($($name:ident: $size:literal, $writes:literal;)*) => { $(
+        extern "C" fn $name(address: usize) {
+            access(address, $size, $writes);
+        }
+    )* };
+}
+
+accesses! {
+    read1: 1, false;
+    read2: 2, false;
+    read4: 4, false;
+    read8: 8, false;
+    read16: 16, false;
+    write1: 1, true;
+    write2: 2, true;
+    write4: 4, true;
+    write8: 8, true;
+    write16: 16, true;
+}
+
+extern "C" fn read_range(address: usize, size: usize) {
+    access(address, size, false);
+}
+
+extern "C" fn write_range(address: usize, size: usize) {
+    access(address, size, true);
+}
+
+extern "C" fn pointer_update(address: usize, value: usize) {
+    // A pointer to virtual functions is written again by each constructor and destructor; the same value
+    // changes nothing.
+    // SAFETY: the program is about to write there.
+    if unsafe { *(address as *const usize) } != value {
+        access(address, 8, true);
+    }
+}
+
+unsafe extern "C" fn copy(to: usize, from: usize, size: usize) -> usize {
+    access(from, size, false);
+    access(to, size, true);
+    // SAFETY: the caller's promise.
+    unsafe { sys::copy(to, from, size) };
+    to
+}
+
+unsafe extern "C" fn shift(to: usize, from: usize, size: usize) -> usize {
+    access(from, size, false);
+    access(to, size, true);
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::copy(from as *const u8, to as *mut u8, size) };
+    to
+}
+
+unsafe extern "C" fn fill(to: usize, value: i32, size: usize) -> usize {
+    access(to, size, true);
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::write_bytes(to as *mut u8, value as u8, size) };
+    to
+}
+
+plain_entries! {
+    __tsan_read1 => read1;
+    __tsan_read2 => read2;
+    __tsan_read4 => read4;
+    __tsan_read8 => read8;
+    __tsan_read16 => read16;
+    __tsan_write1 => write1;
+    __tsan_write2 => write2;
+    __tsan_write4 => write4;
+    __tsan_write8 => write8;
+    __tsan_write16 => write16;
+    __tsan_unaligned_read2 => read2;
+    __tsan_unaligned_read4 => read4;
+    __tsan_unaligned_read8 => read8;
+    __tsan_unaligned_read16 => read16;
+    __tsan_unaligned_write2 => write2;
+    __tsan_unaligned_write4 => write4;
+    __tsan_unaligned_write8 => write8;
+    __tsan_unaligned_write16 => write16;
+    __tsan_volatile_read1 => read1;
+    __tsan_volatile_read2 => read2;
+    __tsan_volatile_read4 => read4;
+    __tsan_volatile_read8 => read8;
+    __tsan_volatile_read16 => read16;
+    __tsan_volatile_write1 => write1;
+    __tsan_volatile_write2 => write2;
+    __tsan_volatile_write4 => write4;
+    __tsan_volatile_write8 => write8;
+    __tsan_volatile_write16 => write16;
+    __tsan_unaligned_volatile_read2 => read2;
+    __tsan_unaligned_volatile_read4 => read4;
+    __tsan_unaligned_volatile_read8 => read8;
+    __tsan_unaligned_volatile_read16 => read16;
+    __tsan_unaligned_volatile_write2 => write2;
+    __tsan_unaligned_volatile_write4 => write4;
+    __tsan_unaligned_volatile_write8 => write8;
+    __tsan_unaligned_volatile_write16 => write16;
+    __tsan_read_write1 => write1;
+    __tsan_read_write2 => write2;
+    __tsan_read_write4 => write4;
+    __tsan_read_write8 => write8;
+    __tsan_read_write16 => write16;
+    __tsan_unaligned_read_write2 => write2;
+    __tsan_unaligned_read_write4 => write4;
+    __tsan_unaligned_read_write8 => write8;
+    __tsan_unaligned_read_write16 => write16;
+    __tsan_vptr_read => read8;
+    __tsan_vptr_update => pointer_update;
+    __tsan_read_range => read_range;
+    __tsan_write_range => write_range;
+    __tsan_memcpy => copy;
+    __tsan_memmove => shift;
+    __tsan_memset => fill;
+}
+
+/// Functions that do nothing. What programs tell other tools about their synchronisation is not needed: all of it is
+/// seen here.
+macro_rules! nothing {
+    ($($name:ident)*) => { $(
+        #[unsafe(no_mangle)]
+        extern "C" fn $name() {}
+    )* };
+}
+
+nothing! {
+    __tsan_init
+    __tsan_func_entry
+    __tsan_func_exit
+    __tsan_ignore_thread_begin
+    __tsan_ignore_thread_end
+    __tsan_atomic_signal_fence
+    __tsan_acquire
+    __tsan_release
+    __tsan_mutex_create
+    __tsan_mutex_destroy
+    __tsan_mutex_pre_lock
+    __tsan_mutex_post_lock
+    __tsan_mutex_pre_unlock
+    __tsan_mutex_post_unlock
+    __tsan_mutex_pre_signal
+    __tsan_mutex_post_signal
+    __tsan_mutex_pre_divert
+    __tsan_mutex_post_divert
+    AnnotateHappensBefore
+    AnnotateHappensAfter
+    AnnotateIgnoreReadsBegin
+    AnnotateIgnoreReadsEnd
+    AnnotateIgnoreWritesBegin
+    AnnotateIgnoreWritesEnd
+    AnnotateIgnoreSyncBegin
+    AnnotateIgnoreSyncEnd
+    AnnotateBenignRace
+    AnnotateBenignRaceSized
+    AnnotateNewMemory
+    AnnotateThreadName
+    AnnotateRWLockCreate
+    AnnotateRWLockCreateStatic
+    AnnotateRWLockDestroy
+    AnnotateRWLockAcquired
+    AnnotateRWLockReleased
+    AnnotateCondVarSignal
+    AnnotateCondVarSignalAll
+    AnnotateCondVarWait
+    AnnotateMutexIsNotPHB
+    AnnotateMutexIsUsedAsCondVar
+    AnnotatePublishMemoryRange
+    AnnotateUnpublishMemoryRange
+    AnnotateFlushState
+}

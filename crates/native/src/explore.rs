@@ -1,0 +1,404 @@
+//! The loop over executions, and the verdict.
+
+use std::time::{Duration, Instant};
+
+use unpick_check::strategies::AUTO;
+use unpick_check::ways::{Ways, signature};
+use unpick_check::{Config, Coverage, Effort, Error, Reason, Statistics, Summary, Verdict, registry};
+use unpick_core::execution::{Execution, Outcome};
+use unpick_core::plan::{Moment, Outlook, Plan, Step};
+use unpick_core::schedule::Schedule;
+use unpick_core::stats::Stats;
+use unpick_core::violation::{Point, Violation};
+use unpick_native_wire::{self as wire, Message};
+
+use crate::crash;
+use crate::facts::Facts;
+use crate::output::Kept;
+use crate::record::Recorder;
+use crate::session::{self, Session};
+use crate::start::send;
+use crate::telling;
+
+/// How a search ended.
+enum Ending {
+    /// Everything was explored.
+    Exhausted,
+    /// As many violations were found as were asked for.
+    Violated,
+    /// The executions were used up.
+    Executions,
+    /// The time was used up.
+    Time,
+    /// The process was interrupted.
+    Interrupted,
+}
+
+/// A violation that was found.
+struct Found {
+    violation: Violation,
+    /// How to get there.
+    ways: Ways,
+    /// Number of the execution, from 1.
+    number: u64,
+}
+
+/// After how many events the clock is looked at, if executions are long.
+const EVENTS_PER_CLOCK: u64 = 100_000;
+
+/// How often progress is told.
+const PROGRESS: Duration = Duration::from_millis(200);
+
+/// Counts executions over several searches.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    /// What the searches before the current one have come to.
+    before: Stats,
+    /// What the current one had come to when it was put in place.
+    entry: Stats,
+}
+
+impl Tally {
+    fn total(&self, current: &Stats) -> Stats {
+        self.before.plus(*current, self.entry)
+    }
+}
+
+/// A search in progress.
+struct Search<'a> {
+    session: &'a mut Session,
+    config: &'a Config,
+    plan: Box<dyn Plan>,
+    started: Instant,
+    told: Duration,
+    cut: Option<Point>,
+    tally: Tally,
+    found: Vec<Found>,
+}
+
+impl Search<'_> {
+    fn run(&mut self) -> Result<Ending, Error> {
+        let (mut since_clock, mut events_at_clock) = (0, 0);
+        loop {
+            let outcome = self.run_once()?;
+            if let Outcome::Cut(point) = outcome {
+                self.cut.get_or_insert(point);
+            }
+            if let Outcome::Violated(violation) = &outcome {
+                self.keep(violation);
+                if self.found.len() >= self.config.keep_going {
+                    return Ok(Ending::Violated);
+                }
+            }
+            let execution = &mut self.session.execution;
+            execution.recycle(outcome);
+            let ended = !execution.advance();
+            since_clock += 1;
+            let events = execution.stats().events();
+            if since_clock >= 64 || ended || events >= events_at_clock + EVENTS_PER_CLOCK {
+                since_clock = 0;
+                if let Some(ending) = self.review(ended) {
+                    return Ok(ending);
+                }
+                events_at_clock = self.session.execution.stats().events();
+            }
+            if let Some(most) = self.config.max_executions
+                && self.tally.total(self.session.execution.stats()).executions() >= most
+            {
+                return Ok(Ending::Executions);
+            }
+            if crash::is_interrupted() {
+                return Ok(Ending::Interrupted);
+            }
+        }
+    }
+
+    /// Keeps a violation, if none like it was found before.
+    fn keep(&mut self, violation: &Violation) {
+        let same = |found: &Found| signature(&found.violation) == signature(violation);
+        if self.found.iter().any(same) {
+            return;
+        }
+        let mut config = self.config.clone();
+        if config.strategy == AUTO {
+            config.strategy = self.plan.outlook(&self.session.execution).strategy;
+        }
+        let execution = &self.session.execution;
+        let ways = Ways::new(&config, execution.graph(), self.session.facts.bits(), violation);
+        let number = self.tally.total(execution.stats()).executions();
+        self.found.push(Found { violation: violation.clone(), ways, number });
+    }
+
+    /// Runs until an execution has come to its end, and counts it.
+    fn run_once(&mut self) -> Result<Outcome, Error> {
+        loop {
+            let outcome = run_checked(self.session)?;
+            if !matches!(outcome, Outcome::Again) {
+                self.session.execution.count(&outcome);
+                return Ok(outcome);
+            }
+            if std::mem::take(&mut self.session.renew) {
+                self.plan.renew(&mut self.session.execution);
+                self.tally.entry = *self.session.execution.stats();
+            } else {
+                self.session.execution.again();
+            }
+        }
+    }
+
+    /// Asks the plan what comes next.
+    fn review(&mut self, ended: bool) -> Option<Ending> {
+        let execution = &mut self.session.execution;
+        let stats = self.tally.total(execution.stats());
+        let elapsed = self.started.elapsed();
+        let step = self.plan.review(execution, Moment { elapsed, ended });
+        if elapsed >= self.told + PROGRESS {
+            self.told = elapsed;
+            send(&Message::Progress(progress(&self.plan.outlook(execution), &stats, elapsed)));
+        }
+        match step {
+            Step::Exhausted => return Some(Ending::Exhausted),
+            Step::OutOfTime => return Some(Ending::Time),
+            Step::GoOn => {}
+            Step::Switched => self.tally = Tally { before: stats, entry: *execution.stats() },
+        }
+        self.config.time_limit.is_some_and(|most| elapsed >= most).then_some(Ending::Time)
+    }
+}
+
+fn progress(outlook: &Outlook, stats: &Stats, elapsed: Duration) -> wire::Progress {
+    wire::Progress {
+        elapsed: elapsed.as_millis() as u64,
+        executions: stats.executions(),
+        blocked: stats.blocked,
+        strategy: outlook.strategy.clone(),
+        bound: outlook.bound,
+        explored: outlook.explored,
+        explored_traces: outlook.explored_traces,
+        estimate: outlook.estimate.map(|estimate| (estimate.progress, estimate.total)),
+        sampled: outlook.sampled,
+        pairs: outlook.pairs,
+    }
+}
+
+/// Runs an execution; if it has asked for more threads, these are made, and it is to be run again.
+fn run_checked(session: &mut Session) -> Result<Outcome, Error> {
+    let outcome = session::run(session);
+    if let Some(error) = session.error.take() {
+        return Err(error);
+    }
+    if session.wanted > session.threads.len() {
+        let count = session.wanted.max(2 * session.threads.len());
+        session.grow(count)?;
+    }
+    Ok(outcome)
+}
+
+/// Explores, and sends the verdict.
+pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan>) -> Result<(), Error> {
+    // SAFETY: the session is never freed, and this is the only reference while the program does not run.
+    let session = unsafe { &mut *session };
+    let started = Instant::now();
+    let mut search = Search {
+        session,
+        config,
+        plan,
+        started,
+        told: Duration::ZERO,
+        cut: None,
+        tally: Tally::default(),
+        found: Vec::new(),
+    };
+    let ending = search.run()?;
+    let Search { session, mut plan, cut, tally, found, .. } = search;
+    let stats = plan.counts(&session.execution, tally.total(session.execution.stats()));
+    let outlook = plan.outlook(&session.execution);
+    let decides = config.strategy == AUTO;
+    let mut named = config.clone();
+    if decides {
+        named.strategy.clone_from(&outlook.strategy);
+    }
+    let whole = cut.is_none() && session.cut_loops.is_empty() && stats.violated == 0;
+    let exhausted = matches!(ending, Ending::Exhausted) && whole;
+    let partial = match ending {
+        Ending::Time | Ending::Executions => decides,
+        Ending::Interrupted => true,
+        Ending::Exhausted | Ending::Violated => false,
+    };
+    let effort = partial.then(|| Effort::new(&outlook, stats.executions(), config.seed));
+    let summary = summary(&named, session, &stats, exhausted, decides).with_effort(effort);
+    if !found.is_empty() {
+        session.execution = plan.begin();
+        let tell =
+            |found: &Found| telling::tell(session, &named, &found.violation, &found.ways, found.number);
+        let findings = found.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
+        finish_violated(findings, &summary);
+        return Ok(());
+    }
+    let verdict = match ending {
+        Ending::Violated => unreachable!("a violation is among those that were found"),
+        Ending::Exhausted => match (cut, session.cut_loops.is_empty()) {
+            (Some(point), _) => Verdict::Inconclusive(Reason::Events(session.told_site(point.site)), summary),
+            (None, false) => {
+                let places = session.cut_loops.iter().map(|&site| session.told_site(site)).collect();
+                Verdict::Inconclusive(Reason::Rounds(places), summary)
+            }
+            _ => match (summary.coverage, summary.traces) {
+                (Some(coverage), _) if !coverage.is_total() => {
+                    Verdict::Inconclusive(Reason::Preemptions(coverage.preemptions), summary)
+                }
+                (_, Some(traces)) if traces.cut => {
+                    Verdict::Inconclusive(Reason::Preemptions(traces.bound.unwrap_or(0)), summary)
+                }
+                (_, Some(traces)) if traces.selective => Verdict::Inconclusive(Reason::Points, summary),
+                _ => Verdict::Holds(summary),
+            },
+        },
+        Ending::Executions | Ending::Time if summary.seed.is_some() && !decides => {
+            Verdict::Inconclusive(Reason::Sampled(stats.executions()), summary)
+        }
+        Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
+        Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
+        Ending::Interrupted => Verdict::Inconclusive(Reason::Interrupted, summary),
+    };
+    let ending = if verdict.holds() { wire::Ending::Holds } else { wire::Ending::Inconclusive };
+    send(&ended(ending, format!("{verdict:#}"), verdict.summary()));
+    Ok(())
+}
+
+/// Runs the execution of a token, and sends what it shows.
+pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Result<(), Error> {
+    // SAFETY: as in `explore`.
+    let session = unsafe { &mut *session };
+    let schedule: Schedule =
+        token.trim().parse().map_err(|malformed| Error::Token { problem: format!("{malformed}") })?;
+    let mut config = config.clone();
+    config.model = registry::model_of(schedule.model).ok_or_else(|| Error::Token {
+        problem: String::from("it names a memory model that this version does not know"),
+    })?;
+    let violation = follow(session, &config, &schedule, Vec::new())?;
+    if !registry::fits(&schedule, session.execution.graph()) {
+        return Err(Error::Token {
+            problem: String::from("it belongs to another program, or the program has changed since"),
+        });
+    }
+    let Some(violation) = violation else {
+        return Err(Error::Token {
+            problem: String::from(
+                "the execution was repeated and shows no violation; the program may be mended",
+            ),
+        });
+    };
+    let stats = *session.execution.stats();
+    let summary = summary(&config, session, &stats, false, false);
+    let finding = telling::tell_schedule(session, &config, &violation, &schedule, 1)?;
+    finish_violated(vec![finding], &summary);
+    Ok(())
+}
+
+/// Runs the execution of a schedule, and keeps the call stacks at the wanted points; the violation that it shows.
+pub(crate) fn follow(
+    session: &mut Session,
+    config: &Config,
+    schedule: &Schedule,
+    wanted: Vec<Point>,
+) -> Result<Option<Violation>, Error> {
+    let model = registry::model(&config.model)?;
+    session.execution = Execution::new(model, registry::replay(schedule.clone()), usize::MAX);
+    session.spins = Default::default();
+    session.facts = Facts::new(&schedule.known.facts);
+    session.names.clone_from(&schedule.known.threads);
+    session.recorder = Some(Recorder::new(wanted));
+    let outcome = loop {
+        let outcome = run_checked(session)?;
+        if !matches!(outcome, Outcome::Again) {
+            break outcome;
+        }
+        if std::mem::take(&mut session.renew) {
+            let model = registry::model(&config.model)?;
+            session.execution = Execution::new(model, registry::replay(schedule.clone()), usize::MAX);
+        } else {
+            session.execution.again();
+        }
+    };
+    match outcome {
+        Outcome::Violated(violation) => Ok(Some(*violation)),
+        _ => Ok(None),
+    }
+}
+
+/// As [`follow`], and keeps what the program writes.
+pub(crate) fn follow_with_output(
+    session: &mut Session,
+    config: &Config,
+    schedule: &Schedule,
+    wanted: Vec<Point>,
+) -> Result<(Option<Violation>, wire::Output), Error> {
+    let kept = Kept::begin();
+    let violation = follow(session, config, schedule, wanted);
+    let [stdout, stderr] = kept.end();
+    Ok((violation?, wire::Output { stdout, stderr }))
+}
+
+fn finish_violated(findings: Vec<wire::Finding>, summary: &Summary) {
+    let Statistics { executions, blocked, .. } = summary.statistics;
+    let blocked = if blocked > 0 { format!(", {blocked} blocked") } else { String::new() };
+    let plural = if executions == 1 { "" } else { "s" };
+    let more = match findings.len() {
+        0 | 1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    };
+    let title = findings.first().map_or("", |finding| &finding.title);
+    let Summary { model, strategy, .. } = summary;
+    let text =
+        format!("violated: {title}{more} ({model} and {strategy}: {executions} execution{plural}{blocked})");
+    for finding in findings {
+        send(&Message::Violation(Box::new(finding)));
+    }
+    send(&ended(wire::Ending::Violated, text, summary));
+}
+
+fn ended(ending: wire::Ending, text: String, summary: &Summary) -> Message {
+    let Statistics { executions, blocked, events, cpu, .. } = summary.statistics;
+    Message::Ended(wire::Verdict { ending, text, executions, blocked, events, cpu: cpu.as_micros() as u64 })
+}
+
+/// What a verdict rests on.
+fn summary(config: &Config, session: &Session, stats: &Stats, exhausted: bool, decides: bool) -> Summary {
+    let execution = &session.execution;
+    let model = execution.model();
+    let mut assumptions: Vec<String> = model.assumptions().iter().map(|s| s.to_string()).collect();
+    if !config.spurious_failures {
+        assumptions.push(String::from("weak compare-and-exchange fails only for a reason"));
+    }
+    if session.waits && !config.spurious_wakeups {
+        assumptions.push(String::from("waits for condition variables return only for a reason"));
+    }
+    let statistics = Statistics::new(stats, cpu());
+    let coverage = Coverage::of(execution).filter(|_| exhausted);
+    let strategy = execution.strategy();
+    // What is true of the last of several searches is not true of all.
+    let traces = strategy.traces().filter(|_| !decides);
+    if traces.is_some() && model.name() != "sc" {
+        assumptions.push(format!(
+            "`{}` explores sequentially consistent executions only: what else `{}` allows was not explored",
+            config.strategy, config.model
+        ));
+    }
+    let name = if config.strategy.starts_with(strategy.name()) { &config.strategy } else { strategy.name() };
+    let summary =
+        Summary::new(statistics, model.name(), name, assumptions).with_coverage(coverage).with_traces(traces);
+    if !strategy.samples() {
+        return summary;
+    }
+    summary.sampled(config.seed, strategy.coverage().map(|pairs| (pairs.pairs(), pairs.last_new())))
+}
+
+/// CPU time of the process.
+fn cpu() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let arguments = [libc::CLOCK_PROCESS_CPUTIME_ID as usize, &raw mut time as usize, 0, 0, 0, 0];
+    // SAFETY: a valid clock and a valid place for its time.
+    unsafe { crate::sys::call(libc::SYS_clock_gettime, arguments) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}

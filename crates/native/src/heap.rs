@@ -1,0 +1,248 @@
+//! The heap of the program.
+//!
+//! Each thread has an arena at an address of its own, from which blocks are taken one after another: what a
+//! thread gets depends on nothing but its own calls, and no address is used twice in an execution. Between blocks
+//! there is a gap. What is known about a block is kept apart from the program's memory.
+//!
+//! The first arena is for what was allocated before `main`, and for what the C library needs for the engine.
+
+use std::cell::UnsafeCell;
+
+use unpick_core::op::{Site, ThreadId};
+use unpick_core::violation::Point;
+
+use crate::sys;
+
+/// Where the arenas lie.
+const BASE: usize = 0x1000_0000_0000;
+/// Address space of an arena.
+const SPACE: usize = 1 << 32;
+/// Arenas at most.
+const MOST: usize = 4096;
+/// Memory is mapped in parts of so many bytes.
+const PART: usize = 1 << 26;
+/// Bytes between blocks at least.
+const GAP: usize = 16;
+/// From so many bytes on, memory is given back to be zero again.
+const LARGE: usize = 1 << 18;
+
+/// A block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) start: usize,
+    pub(crate) size: usize,
+    /// The thread that has allocated it; `None`: it was there when `main` began.
+    pub(crate) owner: Option<ThreadId>,
+    /// How many events its thread had had.
+    pub(crate) birth: u32,
+    /// Where it was allocated.
+    pub(crate) site: Site,
+    /// Where it was freed.
+    pub(crate) freed: Option<Point>,
+}
+
+impl Block {
+    fn new(start: usize, size: usize, owner: Option<Owner>) -> Block {
+        let (birth, site) = owner.map_or((0, Site(0)), |owner| (owner.position, owner.site));
+        Block { start, size, owner: owner.map(|owner| owner.thread), birth, site, freed: None }
+    }
+
+    /// Whether an address is one of the block.
+    pub(crate) fn contains(&self, address: usize) -> bool {
+        (self.start..self.start + self.size).contains(&address)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Arena {
+    top: usize,
+    mapped: usize,
+    /// In the order of their addresses.
+    blocks: Vec<Block>,
+}
+
+impl Arena {
+    /// A block of so many bytes; 0 if there is no room.
+    fn take(&mut self, base: usize, size: usize, align: usize, owner: Option<Owner>) -> usize {
+        if self.mapped == 0 {
+            (self.top, self.mapped) = (base, base);
+        }
+        let start = (self.top + GAP).next_multiple_of(align.max(16));
+        let Some(end) = start.checked_add(size.max(1)).filter(|&end| end <= base + SPACE - PART) else {
+            return 0;
+        };
+        while self.mapped < end {
+            let part = (end - self.mapped).next_multiple_of(PART);
+            if sys::map(self.mapped, part).is_none() {
+                return 0;
+            }
+            self.mapped += part;
+        }
+        self.top = end;
+        self.blocks.push(Block::new(start, size, owner));
+        start
+    }
+
+    /// The number of the block that has an address, or comes last before it.
+    fn near(&self, address: usize) -> Option<usize> {
+        self.blocks.partition_point(|block| block.start <= address).checked_sub(1)
+    }
+
+    /// Forgets all blocks from `count` on, whose memory is zero again.
+    fn cut(&mut self, count: usize, top: usize) {
+        self.blocks.truncate(count);
+        let size = self.top - top;
+        if size >= LARGE {
+            let page = top.next_multiple_of(4096);
+            let arguments = [page, self.top - page, libc::MADV_DONTNEED as usize, 0, 0, 0];
+            // SAFETY: memory of the arena that no block has any more.
+            unsafe {
+                std::ptr::write_bytes(top as *mut u8, 0, page - top);
+                sys::call(libc::SYS_madvise, arguments);
+            }
+        } else if size > 0 {
+            // SAFETY: as above.
+            unsafe { std::ptr::write_bytes(top as *mut u8, 0, size) };
+        }
+        self.top = top;
+    }
+}
+
+#[derive(Debug, Default)]
+struct Heap {
+    /// The first belongs to nobody; that of a thread comes after those of the threads before it.
+    arenas: Vec<Arena>,
+    /// Blocks of the first arena when `main` began, and where they ended.
+    kept: (usize, usize),
+    /// Those of them that were freed since.
+    freed: Vec<usize>,
+}
+
+struct Global(UnsafeCell<Heap>);
+
+// SAFETY: one OS thread at a time uses the heap: in a check there is only one that runs code.
+unsafe impl Sync for Global {}
+
+static HEAP: Global = Global(UnsafeCell::new(Heap { arenas: Vec::new(), kept: (0, 0), freed: Vec::new() }));
+
+fn heap() -> &'static mut Heap {
+    // SAFETY: see `Global`; no caller in this module holds a reference across a call of another.
+    unsafe { &mut *HEAP.0.get() }
+}
+
+/// Who allocates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owner {
+    pub(crate) thread: ThreadId,
+    /// How many events it has had.
+    pub(crate) position: u32,
+    pub(crate) site: Site,
+}
+
+/// A block of memory, all zero; 0 if there is none. Without an owner it belongs to no thread.
+pub(crate) fn allocate(size: usize, align: usize, owner: Option<Owner>) -> usize {
+    let number = owner.map_or(0, |owner| owner.thread.index() + 1);
+    let heap = heap();
+    if number >= MOST {
+        return 0;
+    }
+    if number >= heap.arenas.len() {
+        heap.arenas.resize_with(number + 1, Arena::default);
+    }
+    heap.arenas[number].take(BASE + number * SPACE, size, align, owner)
+}
+
+/// Whether an address lies in an arena.
+#[inline(always)]
+pub(crate) fn contains(address: usize) -> bool {
+    address.wrapping_sub(BASE) < SPACE * MOST
+}
+
+/// What an address of the heap belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) block: Block,
+    /// The thread that allocated it; `None`: it was there when `main` began.
+    pub(crate) thread: Option<ThreadId>,
+    /// How many blocks the thread had allocated before.
+    pub(crate) number: usize,
+}
+
+/// The block that has an address of the heap, or comes last before it in its arena.
+pub(crate) fn find(address: usize) -> Option<Found> {
+    let number = address.wrapping_sub(BASE) / SPACE;
+    let arena = heap().arenas.get(number)?;
+    let index = arena.near(address)?;
+    let block = arena.blocks[index];
+    Some(Found { block, thread: block.owner, number: index })
+}
+
+/// Notes that the block that begins at an address was freed.
+pub(crate) fn free(address: usize, at: Point) {
+    let heap = heap();
+    let number = address.wrapping_sub(BASE) / SPACE;
+    let Some(arena) = heap.arenas.get_mut(number) else { return };
+    let Some(index) = arena.near(address) else { return };
+    if number == 0 && index < heap.kept.0 {
+        heap.freed.push(index);
+    }
+    arena.blocks[index].freed = Some(at);
+}
+
+/// Takes the present state as that to which [`restore`] goes back. No thread has allocated anything.
+pub(crate) fn keep() {
+    let heap = heap();
+    heap.kept = heap.arenas.first().map_or((0, 0), |arena| (arena.blocks.len(), arena.top));
+    heap.freed.clear();
+}
+
+/// The memory in use of what belongs to no thread.
+pub(crate) fn kept() -> Option<(usize, usize)> {
+    heap().arenas.first().filter(|arena| arena.top > 0).map(|arena| (BASE, arena.top))
+}
+
+/// Forgets what was allocated and freed since [`keep`].
+pub(crate) fn restore() {
+    let heap = heap();
+    let (count, top) = heap.kept;
+    for (number, arena) in heap.arenas.iter_mut().enumerate().filter(|(_, arena)| arena.mapped != 0) {
+        match number {
+            0 => arena.cut(count, top),
+            _ => arena.cut(0, BASE + number * SPACE),
+        }
+    }
+    while let Some(index) = heap.freed.pop() {
+        heap.arenas[0].blocks[index].freed = None;
+    }
+}
+
+/// All blocks that there are.
+pub(crate) fn blocks() -> Vec<Block> {
+    heap().arenas.iter().flat_map(|arena| &arena.blocks).copied().collect()
+}
+
+/// The blocks of threads that nobody has freed.
+pub(crate) fn left() -> Vec<Found> {
+    let blocks = heap().arenas.iter().skip(1).flat_map(|arena| {
+        let blocks = arena.blocks.iter().enumerate();
+        blocks.map(|(number, &block)| Found { block, thread: block.owner, number })
+    });
+    blocks.filter(|found| found.block.freed.is_none()).collect()
+}
+
+/// The block of so many bytes, of those that threads had, that was freed last as far as is `known`.
+pub(crate) fn freed(size: usize, known: impl Fn(Point) -> bool) -> Option<usize> {
+    let blocks = heap().arenas.iter().skip(1).flat_map(|arena| &arena.blocks);
+    let freed = blocks.filter(|block| block.size == size);
+    let freed = freed.filter_map(|block| Some((block.freed.filter(|&at| known(at))?, block.start)));
+    freed.max_by_key(|(at, start)| (at.index, at.thread, *start)).map(|(_, start)| start)
+}
+
+/// Gives a block that was freed to another owner.
+pub(crate) fn renew(address: usize, owner: Owner) {
+    let number = address.wrapping_sub(BASE) / SPACE;
+    let Some(arena) = heap().arenas.get_mut(number) else { return };
+    let Some(index) = arena.near(address) else { return };
+    let Block { start, size, .. } = arena.blocks[index];
+    arena.blocks[index] = Block::new(start, size, Some(owner));
+}

@@ -1,0 +1,273 @@
+//! The functions of the C library that allocate and free memory.
+
+use unpick_core::clock::knows;
+use unpick_core::event::EventId;
+use unpick_core::op::Site;
+use unpick_core::violation::{Block, Kind, Point};
+
+use crate::entry::entries;
+use crate::heap::{self, Owner};
+use crate::mode::{self, Mode};
+use crate::ops::{self, Caller};
+use crate::real::pass;
+use crate::session;
+use crate::shadow::Conflict;
+use crate::sys;
+
+unsafe extern "C" {
+    fn __libc_malloc(size: usize) -> usize;
+    fn __libc_free(block: usize);
+    fn __libc_calloc(count: usize, size: usize) -> usize;
+    fn __libc_realloc(block: usize, size: usize) -> usize;
+    fn __libc_memalign(align: usize, size: usize) -> usize;
+}
+
+entries! {
+    malloc => allocate;
+    calloc => allocate_zeroed;
+    realloc => reallocate;
+    reallocarray => reallocate_array;
+    free => release;
+    posix_memalign => allocate_aligned_at;
+    aligned_alloc => allocate_aligned;
+    memalign => allocate_aligned;
+    valloc => allocate_pages;
+    malloc_usable_size => usable_size;
+    _Znwm => new;
+    _Znam => new;
+    _ZnwmRKSt9nothrow_t => allocate;
+    _ZnamRKSt9nothrow_t => allocate;
+    _ZnwmSt11align_val_t => new_aligned;
+    _ZnamSt11align_val_t => new_aligned;
+    _ZnwmSt11align_val_tRKSt9nothrow_t => new_aligned;
+    _ZnamSt11align_val_tRKSt9nothrow_t => new_aligned;
+    _ZdlPv => release;
+    _ZdaPv => release;
+    _ZdlPvm => release;
+    _ZdaPvm => release;
+    _ZdlPvRKSt9nothrow_t => release;
+    _ZdaPvRKSt9nothrow_t => release;
+    _ZdlPvSt11align_val_t => release;
+    _ZdaPvSt11align_val_t => release;
+    _ZdlPvmSt11align_val_t => release;
+    _ZdaPvmSt11align_val_t => release;
+}
+
+fn is_ordinary() -> bool {
+    mode::mode() == Mode::Off
+}
+
+/// A block for whoever has called.
+fn take(size: usize, align: usize) -> usize {
+    let block = match ops::enter() {
+        Some(caller) => {
+            let owner = Owner { thread: caller.thread, position: caller.position(), site: caller.site };
+            let again = if align <= 16 { take_again(&caller, size, owner) } else { None };
+            let block = again.unwrap_or_else(|| heap::allocate(size, align, Some(owner)));
+            caller.leave();
+            block
+        }
+        None => heap::allocate(size, align, None),
+    };
+    if block == 0 {
+        // SAFETY: the place of the error number of this thread.
+        unsafe { *libc::__errno_location() = libc::ENOMEM };
+    }
+    block
+}
+
+/// A block that was freed, if the program is to see that: it may get one, or not.
+fn take_again(caller: &Caller, size: usize, owner: Owner) -> Option<usize> {
+    if !caller.session().limits.reuse {
+        return None;
+    }
+    // A free that the thread does not know of may come later.
+    let view = caller.session().execution.view(caller.thread).to_vec();
+    let known = |at: Point| {
+        let event = EventId { thread: at.thread, index: at.index };
+        at.thread == caller.thread || knows(&view, event)
+    };
+    let block = heap::freed(size, known)?;
+    if caller.choose(2) == 0 {
+        return None;
+    }
+    heap::renew(block, Owner { position: caller.position(), ..owner });
+    let s = caller.session();
+    s.shadow.forget(block, size);
+    s.places.forget(block, size);
+    Some(block)
+}
+
+extern "C" fn allocate(size: usize) -> usize {
+    if is_ordinary() {
+        // SAFETY: any size is allowed.
+        return unsafe { __libc_malloc(size) };
+    }
+    take(size, 16)
+}
+
+/// `operator new`: it has no memory only when the process has none, which ends it.
+extern "C" fn new(size: usize) -> usize {
+    or_end(allocate(size.max(1)))
+}
+
+extern "C" fn new_aligned(size: usize, align: usize) -> usize {
+    or_end(allocate_aligned(align, size.max(1)))
+}
+
+fn or_end(block: usize) -> usize {
+    if block == 0 {
+        sys::write(2, b"unpick: the program has used up its memory\n");
+        sys::exit(2);
+    }
+    block
+}
+
+extern "C" fn allocate_zeroed(count: usize, size: usize) -> usize {
+    if is_ordinary() {
+        // SAFETY: any size is allowed.
+        return unsafe { __libc_calloc(count, size) };
+    }
+    let Some(size) = count.checked_mul(size) else { return 0 };
+    let block = take(size, 16);
+    // Blocks are zero when they are taken for the first time.
+    let again = session::get();
+    // SAFETY: the session, if there is one, and a block of so many bytes.
+    unsafe {
+        if block != 0 && !again.is_null() && (*again).limits.reuse {
+            sys::fill(block, 0, size);
+        }
+    }
+    block
+}
+
+extern "C" fn allocate_aligned(align: usize, size: usize) -> usize {
+    if is_ordinary() {
+        // SAFETY: any size is allowed.
+        return unsafe { __libc_memalign(align, size) };
+    }
+    take(size, align)
+}
+
+extern "C" fn allocate_pages(size: usize) -> usize {
+    allocate_aligned(4096, size)
+}
+
+unsafe extern "C" fn allocate_aligned_at(place: *mut usize, align: usize, size: usize) -> i32 {
+    if !align.is_power_of_two() || !align.is_multiple_of(8) {
+        return libc::EINVAL;
+    }
+    let block = allocate_aligned(align, size);
+    if block == 0 {
+        return libc::ENOMEM;
+    }
+    // SAFETY: the caller's pointer.
+    unsafe { *place = block };
+    0
+}
+
+extern "C" fn reallocate_array(block: usize, count: usize, size: usize) -> usize {
+    match count.checked_mul(size) {
+        Some(size) => reallocate(block, size),
+        None => 0,
+    }
+}
+
+extern "C" fn reallocate(block: usize, size: usize) -> usize {
+    if is_ordinary() {
+        // SAFETY: the caller's block.
+        return unsafe { __libc_realloc(block, size) };
+    }
+    if block == 0 {
+        return take(size, 16);
+    }
+    let known = heap::contains(block).then(|| heap::find(block)).flatten();
+    let Some(known) = known.filter(|known| known.block.start == block) else {
+        release(block);
+        return 0;
+    };
+    let new = take(size, 16);
+    if new != 0 {
+        // SAFETY: both blocks have so many bytes.
+        unsafe { sys::copy(new, block, known.block.size.min(size)) };
+        release(block);
+    }
+    new
+}
+
+extern "C" fn usable_size(block: usize) -> usize {
+    if is_ordinary() {
+        return pass!(c"malloc_usable_size", fn(usize) -> usize, block);
+    }
+    match heap::find(block) {
+        Some(known) if known.block.start == block => known.block.size,
+        _ => 0,
+    }
+}
+
+extern "C" fn release(block: usize) {
+    if is_ordinary() {
+        // SAFETY: the caller's block.
+        unsafe { __libc_free(block) };
+        return;
+    }
+    if block == 0 {
+        return;
+    }
+    match ops::enter() {
+        Some(caller) => {
+            free_block(&caller, block);
+            caller.leave();
+        }
+        // Memory of the loader, which has functions of its own until the libraries are there, stays.
+        None if heap::contains(block) => {
+            heap::free(block, Point { thread: unpick_core::op::ThreadId::MAIN, index: 0, site: Site(0) });
+        }
+        None => {}
+    }
+}
+
+/// A thread under test frees a block.
+fn free_block(caller: &Caller, address: usize) {
+    let known = heap::contains(address).then(|| heap::find(address)).flatten();
+    let Some(known) = known.filter(|known| address < known.block.start + known.block.size.max(1)) else {
+        if !heap::contains(address) && is_of_loader(caller, address) {
+            return;
+        }
+        let problem = format!("{address:#x} is no block of the heap");
+        caller.fail(Kind::InvalidFree { problem, block: None });
+    };
+    let block = Block {
+        thread: known.thread.unwrap_or(unpick_core::op::ThreadId::MAIN),
+        number: known.number,
+        birth: known.block.birth,
+        size: known.block.size as u32,
+    };
+    if known.block.start != address {
+        let problem = format!("the address lies {} bytes inside a block", address - known.block.start);
+        caller.fail(Kind::InvalidFree { problem, block: Some(block) });
+    }
+    if let Some(first) = known.block.freed {
+        caller.fail(Kind::DoubleFree { first, block });
+    }
+    let s = caller.session();
+    let at = Point { thread: caller.thread, index: s.execution.position(caller.thread), site: caller.site };
+    let bytes = (known.block.start, known.block.size.max(1));
+    match s.shadow.free(bytes, at, &mut s.execution) {
+        Some(Conflict::Race(access)) => {
+            let object = String::from("memory");
+            caller.fail(Kind::UseAfterFree { access, freed: at, after: false, block, object });
+        }
+        Some(Conflict::Unborn(birth)) => {
+            let access = unpick_core::violation::Access { point: at, writes: true, atomic: false };
+            let object = String::from("memory");
+            caller.fail(Kind::Unpublished { access, creator: birth.thread, object });
+        }
+        _ => heap::free(address, at),
+    }
+}
+
+/// Whether memory may be of the loader, which allocates some before the libraries are there.
+fn is_of_loader(caller: &Caller, address: usize) -> bool {
+    caller.session().modules.code(address).is_some()
+}

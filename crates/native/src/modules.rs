@@ -1,0 +1,106 @@
+//! The program and its libraries: where they lie, and what of them is restored.
+
+use std::ffi::{CStr, c_void};
+
+use unpick_native_wire::Code;
+
+/// A module.
+#[derive(Debug)]
+pub(crate) struct Module {
+    /// Path of its file.
+    pub(crate) path: String,
+    /// What offsets count from.
+    base: usize,
+    /// The parts that are in memory.
+    parts: Vec<(usize, usize)>,
+    /// Those of them that the program may write to.
+    pub(crate) writable: Vec<(usize, usize)>,
+    /// Where its thread-local storage lies, relative to the base of storage, and its size.
+    pub(crate) storage: Option<(isize, usize)>,
+    /// Whether it is the C library or a part of it.
+    is_system: bool,
+    /// Whether it is the program or one of its libraries, and neither ours nor the loader.
+    pub(crate) is_of_program: bool,
+}
+
+/// All modules.
+#[derive(Debug, Default)]
+pub(crate) struct Modules {
+    /// In the order in which they were loaded; the program is the first.
+    pub(crate) list: Vec<Module>,
+}
+
+struct Scan {
+    modules: Vec<Module>,
+    storage: usize,
+}
+
+impl Modules {
+    /// The modules of the process; `storage` is the base of thread-local storage of the caller.
+    pub(crate) fn find(storage: usize) -> Modules {
+        let mut scan = Scan { modules: Vec::new(), storage };
+        // SAFETY: the callback gets the scan, and uses it only during the call.
+        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut scan).cast()) };
+        Modules { list: scan.modules }
+    }
+
+    /// Whether an address is of the C library.
+    pub(crate) fn is_system(&self, address: usize) -> bool {
+        let code = self.code(address);
+        code.is_some_and(|code| self.list[code.module as usize].is_system)
+    }
+
+    /// The place of an address.
+    pub(crate) fn code(&self, address: usize) -> Option<Code> {
+        let within = |module: &Module| module.parts.iter().any(|&(from, to)| (from..to).contains(&address));
+        let module = self.list.iter().position(within)?;
+        Some(Code { module: module as u32, offset: (address - self.list[module].base) as u64 })
+    }
+}
+
+unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, scan: *mut c_void) -> i32 {
+    // SAFETY: what the loader passes is valid during the call, and so is our own argument.
+    let (info, scan) = unsafe { (&*info, &mut *scan.cast::<Scan>()) };
+    // SAFETY: as above.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
+    let name = match info.dlpi_name.is_null() {
+        true => String::new(),
+        // SAFETY: as above.
+        false => unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned(),
+    };
+    let base = info.dlpi_addr as usize;
+    let range = |header: &libc::Elf64_Phdr| {
+        let start = base + header.p_vaddr as usize;
+        (start, start + header.p_memsz as usize)
+    };
+    let loaded = || headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+    let parts: Vec<_> = loaded().map(range).collect();
+    let here = look as *const () as usize;
+    let is_ours = !name.is_empty() && parts.iter().any(|&(from, to)| (from..to).contains(&here));
+    let file = name.rsplit('/').next().unwrap_or_default();
+    let is_loader = file.starts_with("ld-linux") || file.starts_with("linux-vdso");
+    let fixed = headers.iter().find(|header| header.p_type == libc::PT_GNU_RELRO).map(range);
+    let writable = loaded().filter(|header| header.p_flags & libc::PF_W != 0).map(range);
+    let writable = writable.filter_map(|(from, to)| {
+        // What is fixed after loading comes first in its part.
+        let from = fixed.filter(|fixed| fixed.0 <= from && fixed.1 > from).map_or(from, |fixed| fixed.1);
+        (from < to).then_some((from, to))
+    });
+    let storage = headers.iter().find(|header| header.p_type == libc::PT_TLS).and_then(|header| {
+        let data = info.dlpi_tls_data as usize;
+        (data != 0).then(|| (data.wrapping_sub(scan.storage) as isize, header.p_memsz as usize))
+    });
+    let file = file.to_string();
+    let path = if name.is_empty() { own_path() } else { name };
+    let writable = writable.collect();
+    let is_of_program = !is_ours && !is_loader;
+    let system = ["libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so"];
+    let is_system = is_ours || is_loader || system.iter().any(|name| file.starts_with(name));
+    scan.modules.push(Module { is_system, path, base, parts, writable, storage, is_of_program });
+    0
+}
+
+/// The path of the program.
+fn own_path() -> String {
+    std::fs::read_link("/proc/self/exe").map_or_else(|_| String::new(), |path| path.display().to_string())
+}

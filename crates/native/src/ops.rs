@@ -1,0 +1,406 @@
+//! Ops of the program: from a call to its answer.
+
+mod watching;
+
+pub(crate) use watching::Written;
+
+use unpick_core::error::Error;
+use unpick_core::event::{Event, EventId};
+use unpick_core::op::{Kind, Mode as Order, Op, Site, ThreadId, Value};
+use unpick_core::violation::{self, Access, Block, Point, Violation, Wait, Waiter};
+
+use crate::crash;
+use crate::entry;
+use crate::heap;
+use crate::mode::{self, Mode};
+use crate::places::Key;
+use crate::session::{self, Session, depart, depart_for_good};
+use crate::shadow::{Conflict, Touch};
+
+/// A thread of the program that has called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller {
+    pub(crate) session: *mut Session,
+    pub(crate) thread: ThreadId,
+    /// Where its registers and its live stack are.
+    frame: usize,
+    pub(crate) site: Site,
+}
+
+/// The caller, if it is a thread under test. From here on the engine runs, until [`Caller::leave`].
+#[inline(always)]
+pub(crate) fn enter() -> Option<Caller> {
+    mode::in_program().then(|| {
+        let frame = entry::frame();
+        let site = Site(entry::return_address(frame) as u64);
+        mode::set(Mode::Engine);
+        let session = session::get();
+        // SAFETY: there is a session when the program runs.
+        let thread = unsafe { (*session).current };
+        let caller = Caller { session, thread, frame, site };
+        if session::must_stop() {
+            caller.give_up(site);
+        }
+        caller
+    })
+}
+
+/// What to do about an op that is looked at.
+pub(crate) enum Watch {
+    /// Take it.
+    Go,
+    /// The round is being repeated, and this is the answer.
+    Answer(Value),
+    /// The thread waits until something changes.
+    Wait,
+    /// The thread does not go on in this run.
+    Stop,
+}
+
+impl Caller {
+    /// A thread that stands at no call.
+    pub(crate) fn without_site(session: *mut Session, thread: ThreadId) -> Caller {
+        Caller { session, thread, frame: 0, site: Site(0) }
+    }
+
+    /// Ends the execution, since the thread has used up its stack or its time.
+    #[cold]
+    pub(crate) fn give_up(&self, site: Site) -> ! {
+        let problem = if session::is_overdue() { crash::ENDLESS } else { "the stack has overflowed" };
+        let problem = problem.to_string();
+        self.session().fail(violation::Kind::Crash { problem }, site);
+        depart_for_good(self.session)
+    }
+
+    /// Lets the program go on.
+    #[inline(always)]
+    pub(crate) fn leave(self) {
+        mode::set(Mode::Program);
+    }
+
+    /// The session.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "the reference is not held across a switch")]
+    pub(crate) fn session(&self) -> &mut Session {
+        // SAFETY: the session is never freed; one OS thread uses it, and callers let go of the
+        // reference before they switch.
+        unsafe { &mut *self.session }
+    }
+
+    /// Takes an op on some bytes of memory, whose value is `init` if no op has used them.
+    #[inline(always)]
+    pub(crate) fn take(&self, key: Key, op: Op) -> Value {
+        self.take_in_loop(key, op, false)
+    }
+
+    /// As [`Caller::take`]; `own`: in a loop of ours that [waits](Caller::wait_for_change) by itself, and need not
+    /// be recognised.
+    #[inline(always)]
+    pub(crate) fn take_in_loop(&self, key: Key, mut op: Op, own: bool) -> Value {
+        if !self.session().threads[self.thread.index()].dirty.is_empty() {
+            self.write_back();
+        }
+        let mut looked = false;
+        let value = loop {
+            let s = self.session();
+            match s.locate(self, key, op.kind == Kind::Read) {
+                Some(addr) => op.addr = addr,
+                None => {
+                    depart(self.session);
+                    continue;
+                }
+            }
+            op.width = key.width.min(8) as u8;
+            let fresh = s.execution.is_fresh(self.thread);
+            if s.recorder.is_some() {
+                self.record();
+            }
+            let looks = s.spins.any_suspects() || (fresh && op.kind == Kind::Read && !looked);
+            if looks && (!own || s.spins.ghost.is_some()) {
+                looked = true;
+                match s.watch(self, &op, fresh, true) {
+                    Watch::Go => {}
+                    Watch::Answer(value) => return value,
+                    Watch::Wait => {
+                        depart(self.session);
+                        continue;
+                    }
+                    Watch::Stop => depart_for_good(self.session),
+                }
+            }
+            if let Some(value) = s.execution.op(self.thread, &op) {
+                break value;
+            }
+            depart(self.session);
+        };
+        self.session().taken(self, key);
+        if self.session().execution.is_stopped() {
+            depart_for_good(self.session);
+        }
+        value
+    }
+
+    /// Takes an op that concerns no memory.
+    pub(crate) fn take_other(&self, op: &Op) -> Value {
+        if !self.session().threads[self.thread.index()].dirty.is_empty() {
+            self.write_back();
+        }
+        let s = self.session();
+        if s.recorder.is_some() {
+            self.record();
+        }
+        if s.spins.ghost.is_some() {
+            match s.ghost(self, op, false) {
+                Watch::Go => {}
+                Watch::Answer(value) => return value,
+                Watch::Wait | Watch::Stop => depart_for_good(self.session),
+            }
+        }
+        loop {
+            if let Some(value) = self.session().execution.op(self.thread, op) {
+                return value;
+            }
+            depart(self.session);
+        }
+    }
+
+    /// Makes events of plain writes to memory that ops have used.
+    #[cold]
+    fn write_back(&self) {
+        let dirty = std::mem::take(&mut self.session().threads[self.thread.index()].dirty);
+        for (key, site) in dirty {
+            let s = self.session();
+            let now = s.read_memory(key);
+            let Some(place) = s.places.find(key).filter(|place| place.value != now) else { continue };
+            place.value = now;
+            let op = Op { width: key.width.min(8) as u8, ..Op::store(place.addr, Order::Plain, now, site) };
+            while self.session().execution.op(self.thread, &op).is_none() {
+                depart(self.session);
+            }
+            let s = self.session();
+            let last = EventId { thread: self.thread, index: s.execution.position(self.thread) - 1 };
+            s.places.is_newest(s.execution.graph(), key, last);
+        }
+    }
+
+    /// Notes a plain access, and ends the execution if it is wrong.
+    #[inline(always)]
+    pub(crate) fn touch(&self, address: usize, size: usize, writes: bool, site: Site) {
+        let s = self.session();
+        if !s.ignored.is_empty() && s.ignored.iter().any(|&(from, to)| from <= address && address < to) {
+            return;
+        }
+        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
+        let touch = Touch { point, writes, atomic: false };
+        if let Some(conflict) = s.shadow.access((address, size), touch, &mut s.execution) {
+            s.object(conflict, touch, address, size);
+            depart_for_good(self.session);
+        }
+        if writes && s.spins.ghost.is_some() && !s.ghost_writes.iter().any(|w| w.covers(address, size)) {
+            s.ghost_writes.push(Written::new(address, size));
+        }
+        if writes && s.places.any_in(address, size) {
+            s.soil(self.thread, address, size, site);
+        }
+    }
+
+    /// Ends the execution with a violation.
+    pub(crate) fn fail(&self, kind: violation::Kind) -> ! {
+        self.record();
+        self.session().fail(kind, self.site);
+        depart_for_good(self.session)
+    }
+
+    /// Ends the check with an error: the program does what cannot be checked.
+    pub(crate) fn refuse(&self, problem: String) -> ! {
+        let s = self.session();
+        let problem = format!("{problem}, at {}", s.told_site(self.site));
+        s.error.get_or_insert(Error::Misuse { problem });
+        s.execution.repeat();
+        depart_for_good(self.session)
+    }
+
+    /// Stops the thread for ever.
+    pub(crate) fn stop(&self, wait: Wait) -> ! {
+        self.record();
+        let s = self.session();
+        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site: self.site };
+        s.execution.block(self.thread, Waiter { point, wait });
+        depart_for_good(self.session)
+    }
+
+    /// A number below a bound, chosen in every possible way.
+    pub(crate) fn choose(&self, bound: Value) -> Value {
+        self.take_other(&Op::choice(bound, self.site))
+    }
+
+    /// Stops the thread as one that waits for a change of what it has read since its event `from`. It comes back
+    /// only under a strategy that looks ahead: then it is to read again.
+    pub(crate) fn wait_for_change(&self, from: u32) {
+        self.record();
+        let s = self.session();
+        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site: self.site };
+        if s.execution.spin(point, None, from) {
+            depart(self.session);
+        }
+    }
+
+    /// Keeps the call stack, if it is wanted.
+    pub(crate) fn record(&self) {
+        let s = self.session();
+        let (thread, index) = (self.thread, s.execution.position(self.thread));
+        let top = s.threads[thread.index()].fiber.top;
+        if let Some(recorder) = s.recorder.as_mut().filter(|_| self.frame != 0) {
+            recorder.note(Point { thread, index, site: self.site }, self.frame, top);
+        }
+    }
+
+    /// Whether the last op of the caller was a weak exchange that failed without a reason.
+    pub(crate) fn failed_spuriously(&self) -> bool {
+        let execution = &self.session().execution;
+        let last = EventId { thread: self.thread, index: execution.position(self.thread) - 1 };
+        execution.graph().event(last).has(Event::SPURIOUS)
+    }
+
+    /// How many events the caller has had.
+    pub(crate) fn position(&self) -> u32 {
+        self.session().execution.position(self.thread)
+    }
+}
+
+impl Session {
+    /// The location of some bytes in this run; `None` when the thread must stop and try again.
+    #[inline(always)]
+    fn locate(&mut self, caller: &Caller, key: Key, reads: bool) -> Option<unpick_core::op::Addr> {
+        match self.places.find(key) {
+            Some(place) => Some(place.addr),
+            None => self.bind(caller, key, reads),
+        }
+    }
+
+    /// Gives some bytes their location.
+    #[inline(never)]
+    fn bind(&mut self, caller: &Caller, key: Key, reads: bool) -> Option<unpick_core::op::Addr> {
+        let others: Vec<_> = self.places.in_use(key).collect();
+        for other in others {
+            let bytes = (other.key.address, other.key.width);
+            if !self.shadow.are_known(bytes, caller.thread, &mut self.execution) {
+                let problem = format!(
+                    "a part of an atomic variable is used, or a larger one, while another thread may use it as a \
+                     whole: an access to {} bytes and one to {} bytes overlap, and nothing orders them; this cannot \
+                     be checked, at {}",
+                    key.width,
+                    other.key.width,
+                    self.told_site(caller.site)
+                );
+                self.error.get_or_insert(Error::Misuse { problem });
+                self.execution.repeat();
+                return None;
+            }
+            self.places.remove(other.key);
+        }
+        let init = self.read_memory(key);
+        let addr = self.execution.bind(caller.thread, init, reads)?;
+        self.places.set(key, addr, init);
+        Some(addr)
+    }
+
+    /// What some bytes of memory hold.
+    #[inline(always)]
+    pub(crate) fn read_memory(&mut self, key: Key) -> Value {
+        let Key { address, width, .. } = key;
+        if key.is_made_up() {
+            return self.places.find(key).map_or_else(|| key.first_value(), |place| place.value);
+        }
+        // SAFETY: the program is about to use these bytes in the same way, and has been seen to reach them.
+        unsafe {
+            match width {
+                1 => u64::from((address as *const u8).read_volatile()),
+                2 => u64::from((address as *const u16).read_unaligned()),
+                4 => u64::from((address as *const u32).read_unaligned()),
+                8 => (address as *const u64).read_unaligned(),
+                _ => {
+                    let value = (address as *const u128).read_unaligned();
+                    self.places.number(value)
+                }
+            }
+        }
+    }
+
+    fn write_memory(&mut self, key: Key, value: Value) {
+        let Key { address, width, .. } = key;
+        // SAFETY: the program has asked for this write.
+        unsafe {
+            match width {
+                1 => (address as *mut u8).write_volatile(value as u8),
+                2 => (address as *mut u16).write_unaligned(value as u16),
+                4 => (address as *mut u32).write_unaligned(value as u32),
+                8 => (address as *mut u64).write_unaligned(value),
+                _ => (address as *mut u128).write_unaligned(self.places.wide(value)),
+            }
+        }
+    }
+
+    /// Lets memory and its shadow follow the op that the caller has just taken.
+    #[inline(always)]
+    fn taken(&mut self, caller: &Caller, key: Key) {
+        let thread = caller.thread;
+        let id = EventId { thread, index: self.execution.position(thread) - 1 };
+        let event = self.execution.graph().event(id);
+        let (writes, value) = (event.is_write(), event.value);
+        if key.is_made_up() {
+            return;
+        }
+        if writes && self.places.is_newest(self.execution.graph(), key, id) {
+            self.write_memory(key, value);
+            if let Some(place) = self.places.find(key) {
+                place.value = value;
+            }
+        }
+        let point = Point { thread, index: id.index, site: caller.site };
+        let touch = Touch { point, writes, atomic: true };
+        if let Some(conflict) = self.shadow.access((key.address, key.width), touch, &mut self.execution) {
+            self.object(conflict, touch, key.address, key.width);
+        }
+    }
+
+    /// Notes that memory which ops have used is about to be written to by a plain access.
+    #[cold]
+    fn soil(&mut self, thread: ThreadId, address: usize, size: usize, site: Site) {
+        let range = Key { address, width: size, kind: "" };
+        let keys: Vec<Key> = self.places.in_use(range).map(|place| place.key).collect();
+        self.threads[thread.index()].dirty.extend(keys.into_iter().map(|key| (key, site)));
+    }
+
+    /// Ends the execution because of what stands against an access.
+    #[cold]
+    pub(crate) fn object(&mut self, conflict: Conflict, touch: Touch, address: usize, size: usize) {
+        let access = Access { point: touch.point, writes: touch.writes, atomic: touch.atomic };
+        let object = String::from("memory");
+        let block = heap::find(address).map(|found| Block {
+            thread: found.thread.unwrap_or(ThreadId::MAIN),
+            number: found.number,
+            birth: found.block.birth,
+            size: found.block.size as u32,
+        });
+        let kind = match (conflict, block) {
+            (Conflict::Race(other), _) => violation::Kind::Race { accesses: [other, access], object },
+            (Conflict::Unborn(birth), _) => {
+                violation::Kind::Unpublished { access, creator: birth.thread, object }
+            }
+            (Conflict::Freed(freed), Some(block)) => {
+                let known = freed.thread == access.point.thread
+                    || unpick_core::clock::knows(
+                        self.execution.view(access.point.thread),
+                        EventId { thread: freed.thread, index: freed.index },
+                    );
+                violation::Kind::UseAfterFree { access, freed, after: known, block, object }
+            }
+            (_, block) => violation::Kind::OutOfBounds { access, block },
+        };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.range = Some((address, size));
+        }
+        self.execution.fail(Violation { kind, point: touch.point });
+    }
+}

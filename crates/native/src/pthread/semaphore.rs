@@ -1,0 +1,130 @@
+//! Semaphores. The first word is the number of permits.
+
+use unpick_core::op::{Addr, Mode, Op, Rmw, Value};
+
+use crate::entry::entries;
+use crate::mode;
+use crate::ops::{self, Caller};
+use crate::places::Key;
+use crate::real::pass;
+
+entries! {
+    sem_init => init;
+    sem_destroy => destroy;
+    sem_wait => wait;
+    sem_trywait => try_wait;
+    sem_timedwait => wait_until;
+    sem_clockwait => wait_until_clock;
+    sem_post => post;
+    sem_getvalue => value;
+}
+
+type Semaphore = libc::sem_t;
+type Time = *const libc::timespec;
+
+/// Permits at most.
+const MOST: u32 = i32::MAX as u32;
+
+fn key(semaphore: *mut Semaphore) -> Key {
+    Key { address: semaphore as usize, width: 4, kind: "semaphore" }
+}
+
+fn fail(code: i32) -> i32 {
+    // SAFETY: the place of the error number of this thread.
+    unsafe { *libc::__errno_location() = code };
+    -1
+}
+
+/// Takes a permit if there is one; `waits`: the caller waits until there is.
+fn take(caller: &Caller, semaphore: *mut Semaphore, waits: bool) -> bool {
+    let any = Value::from(u32::MAX);
+    let op = Op::add_if(Addr::NONE, (Mode::Acquire, Mode::Relaxed), any, any, caller.site);
+    caller.take_in_loop(key(semaphore), op, waits) != 0
+}
+
+unsafe extern "C" fn init(semaphore: *mut Semaphore, shared: i32, count: u32) -> i32 {
+    let Some(caller) = ops::enter() else {
+        if mode::mode() == mode::Mode::Before {
+            // SAFETY: the caller's semaphore.
+            unsafe { *semaphore.cast::<u32>() = count };
+            return 0;
+        }
+        return pass!(c"sem_init", fn(*mut Semaphore, i32, u32) -> i32, semaphore, shared, count);
+    };
+    let good = count <= MOST;
+    if good {
+        caller.touch(semaphore as usize, 4, true, caller.site);
+        // SAFETY: the caller's semaphore.
+        unsafe { *semaphore.cast::<u32>() = count };
+    }
+    caller.leave();
+    if good { 0 } else { fail(libc::EINVAL) }
+}
+
+unsafe extern "C" fn destroy(semaphore: *mut Semaphore) -> i32 {
+    let Some(caller) = ops::enter() else {
+        return pass!(c"sem_destroy", fn(*mut Semaphore) -> i32, semaphore);
+    };
+    caller.touch(semaphore as usize, 4, true, caller.site);
+    caller.leave();
+    0
+}
+
+unsafe extern "C" fn wait(semaphore: *mut Semaphore) -> i32 {
+    let Some(caller) = ops::enter() else { return pass!(c"sem_wait", fn(*mut Semaphore) -> i32, semaphore) };
+    loop {
+        let from = caller.position();
+        if take(&caller, semaphore, true) {
+            break;
+        }
+        caller.wait_for_change(from);
+    }
+    caller.leave();
+    0
+}
+
+/// Takes a permit, or says with this code that there is none.
+fn take_or(caller: Caller, semaphore: *mut Semaphore, code: i32) -> i32 {
+    let taken = take(&caller, semaphore, false);
+    caller.leave();
+    if taken { 0 } else { fail(code) }
+}
+
+unsafe extern "C" fn try_wait(semaphore: *mut Semaphore) -> i32 {
+    let Some(caller) = ops::enter() else {
+        return pass!(c"sem_trywait", fn(*mut Semaphore) -> i32, semaphore);
+    };
+    take_or(caller, semaphore, libc::EAGAIN)
+}
+
+unsafe extern "C" fn wait_until(semaphore: *mut Semaphore, time: Time) -> i32 {
+    let Some(caller) = ops::enter() else {
+        return pass!(c"sem_timedwait", fn(*mut Semaphore, Time) -> i32, semaphore, time);
+    };
+    take_or(caller, semaphore, libc::ETIMEDOUT)
+}
+
+unsafe extern "C" fn wait_until_clock(semaphore: *mut Semaphore, clock: i32, time: Time) -> i32 {
+    let Some(caller) = ops::enter() else {
+        return pass!(c"sem_clockwait", fn(*mut Semaphore, i32, Time) -> i32, semaphore, clock, time);
+    };
+    take_or(caller, semaphore, libc::ETIMEDOUT)
+}
+
+unsafe extern "C" fn post(semaphore: *mut Semaphore) -> i32 {
+    let Some(caller) = ops::enter() else { return pass!(c"sem_post", fn(*mut Semaphore) -> i32, semaphore) };
+    caller.take(key(semaphore), Op::rmw(Addr::NONE, Rmw::Add, Mode::Release, 1, caller.site));
+    caller.leave();
+    0
+}
+
+unsafe extern "C" fn value(semaphore: *mut Semaphore, place: *mut i32) -> i32 {
+    let Some(caller) = ops::enter() else {
+        return pass!(c"sem_getvalue", fn(*mut Semaphore, *mut i32) -> i32, semaphore, place);
+    };
+    let value = caller.take(key(semaphore), Op::load(Addr::NONE, Mode::Relaxed, caller.site));
+    caller.leave();
+    // SAFETY: the caller's pointer.
+    unsafe { *place = value as i32 };
+    0
+}

@@ -1,0 +1,59 @@
+//! What is kept of one execution that is run again, to tell about it.
+
+use std::collections::BTreeMap;
+
+use unpick_core::op::{Site, ThreadId};
+use unpick_core::violation::Point;
+
+/// Keeps call stacks.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    /// The points whose stacks are wanted.
+    wanted: Vec<Point>,
+    /// Their stacks, as return addresses.
+    pub(crate) stacks: Vec<(Point, Vec<usize>)>,
+    /// All frames that threads were seen in, by thread, canonical frame address and place in the code: the stack pointer, and a
+    /// number that is the higher the later they were seen.
+    pub(crate) frames: BTreeMap<(usize, usize, usize), (usize, usize)>,
+    /// How often stacks were looked at.
+    looks: usize,
+    /// Remarks: who made them, before which event, and where.
+    pub(crate) labels: Vec<(Point, String)>,
+    /// The memory that the violation is about.
+    pub(crate) range: Option<(usize, usize)>,
+}
+
+impl Recorder {
+    /// Keeps the stacks at these points.
+    pub(crate) fn new(wanted: Vec<Point>) -> Recorder {
+        Recorder { wanted, ..Recorder::default() }
+    }
+
+    /// Forgets what was kept.
+    pub(crate) fn begin(&mut self) {
+        self.stacks.clear();
+        self.frames.clear();
+        self.labels.clear();
+        self.range = None;
+    }
+
+    /// Keeps a remark.
+    pub(crate) fn label(&mut self, thread: ThreadId, index: u32, site: Site, text: String) {
+        self.labels.push((Point { thread, index, site }, text));
+    }
+
+    /// Keeps the stack of a thread that stands at a point: its registers are at `frame`, and its stack ends at
+    /// `top`.
+    pub(crate) fn note(&mut self, point: Point, frame: usize, top: usize) {
+        let frames = crate::frames::walk(frame, top);
+        self.looks += 1;
+        for frame in &frames {
+            let key = (point.thread.index(), frame.base, frame.address);
+            self.frames.insert(key, (frame.stack, self.looks));
+        }
+        let known = self.stacks.iter().any(|(known, _)| *known == point);
+        if self.wanted.contains(&point) && !known {
+            self.stacks.push((point, frames.iter().map(|frame| frame.address).collect()));
+        }
+    }
+}

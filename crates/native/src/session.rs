@@ -1,0 +1,346 @@
+//! A check in progress: the engine, the threads of the program, and what is known of its memory.
+//!
+//! Everything runs on one OS thread. Ops run on the stack of the thread that takes them, and switch to another
+//! thread only when that one must run. The explorer, on the stack of the process, runs between executions.
+
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
+
+use unpick_checkers::spin::Spins;
+use unpick_checkers::{race, stuck};
+use unpick_core::error::Error;
+use unpick_core::execution::{Divergence, Execution, Outcome};
+use unpick_core::op::{Op, Site, ThreadId};
+use unpick_core::violation::{Kind, Point, Violation, Wait};
+
+use crate::facts::Facts;
+use crate::fiber::{self, Fiber};
+use crate::heap::{self, Block};
+use crate::mode::{self, Mode};
+use crate::modules::Modules;
+use crate::ops::Written;
+use crate::places::Places;
+use crate::pool;
+use crate::record::Recorder;
+use crate::shadow::Shadow;
+use crate::snapshot::Snapshot;
+use crate::threads::Thread;
+
+/// Limits of each execution.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Bytes of stack for each thread.
+    pub(crate) stack_size: usize,
+    /// How often a loop may read the same write at the same place before it is cut.
+    pub(crate) max_rounds: usize,
+    /// After how many ticks of a tenth of a second without anything visible a thread is taken to run for ever.
+    pub(crate) most_ticks: u32,
+    /// Whether memory that is left behind is a violation.
+    pub(crate) leaks: bool,
+    /// Whether all threads must end.
+    pub(crate) must_end: bool,
+    /// Whether a thread that waits for a condition may wake up without a reason.
+    pub(crate) spurious_wakeups: bool,
+    /// Whether memory that was freed may be used again.
+    pub(crate) reuse: bool,
+    /// Whether waits with a limit on time never give up.
+    pub(crate) patient: bool,
+}
+
+/// A check in progress.
+pub(crate) struct Session {
+    pub(crate) execution: Execution,
+    pub(crate) limits: Limits,
+    pub(crate) threads: Vec<Thread>,
+    /// The thread that runs.
+    pub(crate) current: ThreadId,
+    pub(crate) shadow: Shadow,
+    pub(crate) places: Places,
+    pub(crate) spins: Spins,
+    /// Plain writes of the round that is being repeated.
+    pub(crate) ghost_writes: Vec<Written>,
+    /// Places where a loop was cut.
+    pub(crate) cut_loops: Vec<Site>,
+    pub(crate) error: Option<Error>,
+    pub(crate) recorder: Option<Recorder>,
+    /// Threads that an execution has asked for beyond those there are.
+    pub(crate) wanted: usize,
+    /// Whether loops are recognised elsewhere from now on, so that the search must begin anew.
+    pub(crate) renew: bool,
+    /// Functions to be called at the end of the process, with their arguments.
+    pub(crate) at_exit: Vec<(usize, usize)>,
+    /// How many of those there were when `main` began.
+    pub(crate) at_exit_kept: usize,
+    /// Destructors of keys; 0: none, 1: the key is not in use.
+    pub(crate) keys: Vec<usize>,
+    /// How many keys there were when `main` began.
+    pub(crate) keys_kept: Vec<usize>,
+    /// Memory whose plain accesses are not looked at.
+    pub(crate) ignored: Vec<(usize, usize)>,
+    /// Blocks that were given up, and are freed some time.
+    pub(crate) retired: Vec<usize>,
+    /// What is known about the program.
+    pub(crate) facts: Facts,
+    /// What threads were called in the exploration whose schedule is followed; empty: as now.
+    pub(crate) names: Vec<u32>,
+    /// Whether a thread has waited, without a time limit, for another to wake it.
+    pub(crate) waits: bool,
+    /// Blocks of the heap in the last run that was recorded.
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) modules: Modules,
+    snapshot: Snapshot,
+    explorer: Fiber,
+    /// Events before the last look at whether the program makes progress.
+    pub(crate) looked: (u64, u32, u32),
+}
+
+/// Bytes of stack that the engine needs.
+const ROOM: usize = 1 << 14;
+
+/// How far down the stack of the running thread may reach when the engine is called.
+static LOWEST: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the running thread must not go on: it has used up its stack, or its time.
+#[inline(always)]
+pub(crate) fn must_stop() -> bool {
+    let here = 0u8;
+    (&raw const here as usize) < LOWEST.load(Relaxed)
+}
+
+/// Stops the running thread when it next calls the engine.
+pub(crate) fn stop_soon() {
+    LOWEST.store(usize::MAX, Relaxed);
+}
+
+/// Whether that was asked for.
+pub(crate) fn is_overdue() -> bool {
+    LOWEST.load(Relaxed) == usize::MAX
+}
+
+static SESSION: AtomicPtr<Session> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The session; null before there is one.
+#[inline(always)]
+pub(crate) fn get() -> *mut Session {
+    SESSION.load(Relaxed)
+}
+
+impl Session {
+    /// Makes the session of the process.
+    pub(crate) fn make(execution: Execution, limits: Limits) -> Result<*mut Session, Error> {
+        fiber::prepare();
+        let storage = fiber::storage();
+        let main = Thread::new(pool::make_main(limits.stack_size.max(8 << 20))?);
+        let session = Session {
+            execution,
+            limits,
+            threads: vec![main],
+            current: ThreadId::MAIN,
+            shadow: Shadow::default(),
+            places: Places::default(),
+            spins: Spins::default(),
+            ghost_writes: Vec::new(),
+            cut_loops: Vec::new(),
+            error: None,
+            recorder: None,
+            wanted: 0,
+            renew: false,
+            at_exit: Vec::new(),
+            at_exit_kept: 0,
+            keys: Vec::new(),
+            keys_kept: Vec::new(),
+            ignored: Vec::new(),
+            retired: Vec::new(),
+            facts: Facts::default(),
+            names: Vec::new(),
+            waits: false,
+            blocks: Vec::new(),
+            modules: Modules::find(storage),
+            snapshot: Snapshot::default(),
+            explorer: Fiber { storage, ..Fiber::default() },
+            looked: (0, 0, 0),
+        };
+        let session = Box::leak(Box::new(session));
+        (session.at_exit, session.keys) = crate::threads::before_main();
+        session.at_exit_kept = session.at_exit.len();
+        session.keys_kept.clone_from(&session.keys);
+        // What the unwinder does at its first use is part of every execution then, whether stacks are looked at or not.
+        crate::frames::walk(0, usize::MAX);
+        session.grow(4)?;
+        SESSION.store(session, Relaxed);
+        Ok(session)
+    }
+
+    /// Makes sure that there are so many threads. The program does not run, and its memory is as it was
+    /// when `main` began.
+    pub(crate) fn grow(&mut self, count: usize) -> Result<(), Error> {
+        while self.threads.len() < count {
+            self.threads.push(Thread::new(pool::make(self.limits.stack_size)?));
+        }
+        self.snapshot = Snapshot::take(&self.modules, self.threads.iter().map(|thread| thread.fiber))?;
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        self.execution.begin();
+        self.shadow.begin();
+        self.places.begin();
+        if self.spins.begin(self.execution.samples()) {
+            self.renew = true;
+            self.execution.repeat();
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin();
+        }
+        self.threads[0].begin_main();
+    }
+
+    /// Brings the memory of the program back to where it was when `main` began.
+    fn restore(&mut self) {
+        self.snapshot.restore(self.threads.iter().map(|thread| thread.ran));
+        self.threads.iter_mut().for_each(Thread::clear);
+        self.ignored.clear();
+        self.retired.clear();
+        self.at_exit.truncate(self.at_exit_kept);
+        self.keys.clone_from(&self.keys_kept);
+    }
+
+    /// The thread that must run now; `None` if the explorer must.
+    #[inline(always)]
+    fn next(&mut self) -> Option<ThreadId> {
+        let next = self.execution.next_thread()?;
+        debug_assert!(next.index() < self.threads.len(), "a thread has its fiber before it is started");
+        Some(next)
+    }
+
+    /// Memory that can be reached from everywhere.
+    pub(crate) fn roots(&self) -> Vec<(usize, usize)> {
+        self.snapshot.ranges().collect()
+    }
+
+    /// Turns an outcome into the violation that it shows, if it shows one.
+    fn judge(&mut self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Complete | Outcome::Blocked(_) => {
+                let graph = self.execution.graph();
+                let mut outcome = outcome;
+                let mut stuck = match &outcome {
+                    Outcome::Blocked(waiters) => stuck::judge(graph, waiters),
+                    _ => None,
+                };
+                if stuck.is_some() && self.has_ended(&outcome) {
+                    stuck = None;
+                    outcome = Outcome::Complete;
+                }
+                let violation = race::in_graph(graph).or(stuck);
+                let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
+                let violation = if whole { self.leak() } else { violation };
+                violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
+            }
+            Outcome::Diverged(divergence) => {
+                let error = self.diverged(&divergence);
+                self.error.get_or_insert(error);
+                Outcome::Diverged(divergence)
+            }
+            other => other,
+        }
+    }
+
+    /// Whether the process has ended, and those who are stuck with it.
+    fn has_ended(&self, outcome: &Outcome) -> bool {
+        let Outcome::Blocked(waiters) = outcome else { return true };
+        let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
+        (!self.limits.must_end && main_ended) || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
+    }
+
+    /// What an error says about a replay that went astray.
+    fn diverged(&self, divergence: &Divergence) -> Error {
+        let describe = |op: Option<Op>| match op {
+            Some(op) => format!("{} at {}", op.name(), self.told_site(op.site)),
+            None => String::from("nothing more"),
+        };
+        Error::Diverged {
+            thread: thread_name(divergence.thread),
+            before: describe(divergence.before.map(|event| event.op())),
+            now: describe(divergence.now),
+        }
+    }
+
+    /// A place, as a mark in a text.
+    pub(crate) fn told_site(&self, site: Site) -> String {
+        match self.modules.code(site.0 as usize) {
+            Some(code) => unpick_native_wire::mark(unpick_native_wire::Mark::Code(code)),
+            None => String::from("an unknown place"),
+        }
+    }
+
+    /// Ends the run with a violation of the running thread.
+    pub(crate) fn fail(&mut self, kind: Kind, site: Site) {
+        let thread = self.current;
+        let point = Point { thread, index: self.execution.position(thread), site };
+        self.execution.fail(Violation { kind, point });
+    }
+}
+
+/// Runs one execution.
+pub(crate) fn run(session: *mut Session) -> Outcome {
+    // SAFETY: the session is never freed, and no reference to it is held across a switch.
+    unsafe {
+        (*session).begin();
+        if let Some(thread) = (*session).next() {
+            (*session).current = thread;
+            let fiber = resumed(session, thread);
+            fiber::switch(&raw mut (*session).explorer.stack, &fiber);
+            mode::set(Mode::Engine);
+        }
+        let outcome = (*session).execution.end();
+        let outcome = (*session).judge(outcome);
+        crate::output::end();
+        if (*session).recorder.is_some() {
+            (*session).blocks = heap::blocks();
+        }
+        (*session).restore();
+        outcome
+    }
+}
+
+/// The fiber of a thread that is about to run.
+unsafe fn resumed(session: *mut Session, thread: ThreadId) -> Fiber {
+    // SAFETY: as in `run`.
+    let thread = unsafe { &mut (&mut (*session).threads)[thread.index()] };
+    thread.ran = true;
+    LOWEST.store(thread.fiber.limit + ROOM, Relaxed);
+    thread.fiber
+}
+
+/// Lets others run until the running thread is named again.
+pub(crate) fn depart(session: *mut Session) {
+    // SAFETY: as in `run`.
+    unsafe {
+        let current = (*session).current;
+        let next = (*session).next();
+        if next == Some(current) {
+            return;
+        }
+        let fiber = match next {
+            Some(next) => {
+                (*session).current = next;
+                resumed(session, next)
+            }
+            None => (*session).explorer,
+        };
+        let save = &raw mut (&mut (*session).threads)[current.index()].fiber.stack;
+        fiber::switch(save, &fiber);
+    }
+}
+
+/// Lets others run; the running thread does not go on in this execution.
+pub(crate) fn depart_for_good(session: *mut Session) -> ! {
+    loop {
+        depart(session);
+    }
+}
+
+/// How a thread is called.
+pub(crate) fn thread_name(thread: ThreadId) -> String {
+    if thread == ThreadId::MAIN { String::from("main") } else { thread.to_string() }
+}

@@ -1,0 +1,597 @@
+//! From a violation to what is sent about it.
+//!
+//! The part of the graph that the violation rests on is run once more to see that it fails again, and a second
+//! time to keep the call stacks and what the program writes. Names are put in by whoever gets the message.
+
+use std::cmp::Reverse;
+
+use unpick_check::blame::{Blame, blame};
+use unpick_check::ways::{Ways, points};
+use unpick_check::{Config, Error, strategies};
+use unpick_core::event::{Event, EventId};
+use unpick_core::graph::Graph;
+use unpick_core::op::{Addr, Kind as EventKind, Rmw, Site, ThreadId};
+use unpick_core::schedule::Schedule;
+use unpick_core::violation::{Access, Kind, Point, Violation, Wait, Waiter};
+use unpick_native_wire::{
+    Action, Code, Finding, Home, Mark, Object, Seen, Stack, StackFrame, Step, Thread, mark,
+};
+
+use crate::explore;
+use crate::heap;
+use crate::places::Key;
+use crate::session::{Session, thread_name};
+
+/// Functions at most that are told for something on a stack.
+const FRAMES: usize = 8;
+
+/// Tells a violation that was found.
+pub(crate) fn tell(
+    session: &mut Session,
+    config: &Config,
+    violation: &Violation,
+    ways: &Ways,
+    number: u64,
+) -> Result<Finding, Error> {
+    match tell_schedule(session, config, violation, &ways.needed, number) {
+        Err(Error::Token { .. }) => tell_schedule(session, config, violation, &ways.whole, number),
+        told => told,
+    }
+}
+
+/// Tells the violation at the end of a schedule.
+pub(crate) fn tell_schedule(
+    session: &mut Session,
+    config: &Config,
+    violation: &Violation,
+    schedule: &Schedule,
+    number: u64,
+) -> Result<Finding, Error> {
+    let lost = || Error::Token {
+        problem: format!(
+            "an execution with a {} was found, but running it again did not show it; the program may not be \
+             deterministic: look for clocks, random numbers, files, or addresses used as data",
+            violation.title()
+        ),
+    };
+    let again = explore::follow(session, config, schedule, Vec::new())?;
+    let again = again.filter(|again| again.title() == violation.title()).ok_or_else(lost)?;
+    let mut wanted = points(&again);
+    if !wanted.contains(&again.point) {
+        wanted.push(again.point);
+    }
+    let (told, output) = explore::follow_with_output(session, config, schedule, wanted)?;
+    let told = told.ok_or_else(lost)?;
+    let mut telling = Telling::new(session, &told);
+    let message = telling.tell();
+    let place = telling.code(told.point.site);
+    let Telling { steps, objects, .. } = telling;
+    let stacks = stacks(session);
+    Ok(Finding {
+        title: told.title().to_string(),
+        message,
+        place,
+        threads: threads(session),
+        objects,
+        steps,
+        stacks,
+        token: schedule.to_string(),
+        model: config.model.clone(),
+        strategy: strategy_of(config),
+        execution: number,
+        output,
+    })
+}
+
+/// The strategy of a check, as a report names it.
+fn strategy_of(config: &Config) -> String {
+    match strategies::strategy(config) {
+        Ok(strategy) if strategy.samples() => format!("{} with seed {}", config.strategy, config.seed),
+        _ => config.strategy.clone(),
+    }
+}
+
+fn threads(session: &Session) -> Vec<Thread> {
+    let graph = session.execution.graph();
+    let thread = |t: usize| {
+        let id = ThreadId(t as u32);
+        let spawn = graph.spawn_of(id).map(|spawn| graph.event(spawn).site);
+        let spawned = spawn.and_then(|site| session.modules.code(site.0 as usize));
+        Thread { name: thread_name(id), spawned }
+    };
+    (0..graph.thread_count()).map(thread).collect()
+}
+
+fn stacks(session: &Session) -> Vec<Stack> {
+    let recorded = session.recorder.iter().flat_map(|recorder| &recorder.stacks);
+    recorded
+        .map(|(point, addresses)| Stack {
+            title: thread_name(point.thread),
+            frames: addresses.iter().filter_map(|&address| session.modules.code(address)).collect(),
+        })
+        .collect()
+}
+
+/// A run that showed a violation.
+struct Telling<'a> {
+    session: &'a Session,
+    graph: &'a Graph,
+    violation: &'a Violation,
+    steps: Vec<Step>,
+    /// Step of each event, by stamp.
+    step_of: Vec<usize>,
+    objects: Vec<Object>,
+}
+
+impl<'a> Telling<'a> {
+    fn new(session: &'a Session, violation: &'a Violation) -> Telling<'a> {
+        let graph = session.execution.graph();
+        let mut telling = Telling {
+            session,
+            graph,
+            violation,
+            steps: Vec::new(),
+            step_of: Vec::new(),
+            objects: Vec::new(),
+        };
+        let keys = &session.places.keys;
+        for addr in 0..graph.location_count() {
+            let object = match keys.get(addr).copied().flatten() {
+                Some(key) => telling.object(key.kind, key.address, size_of_kind(key)),
+                None => Object { kind: String::from("object"), address: 0, size: 0, home: Home::Unknown },
+            };
+            telling.objects.push(object);
+        }
+        telling
+    }
+
+    fn code(&self, site: Site) -> Option<Code> {
+        self.session.modules.code(site.0 as usize)
+    }
+
+    /// Something in memory.
+    fn object(&self, kind: &str, address: usize, size: usize) -> Object {
+        let home = if heap::contains(address) {
+            // The block of the run that has ended is forgotten; its notes were kept.
+            self.session.blocks.iter().rev().find(|block| block.contains(address)).map_or(
+                Home::Unknown,
+                |block| Home::Heap {
+                    offset: (address - block.start) as u64,
+                    size: block.size as u64,
+                    allocated: self.code(block.site),
+                },
+            )
+        } else if let Some(code) = self.session.modules.code(address) {
+            Home::Static(code)
+        } else {
+            let stack = self.session.limits.stack_size.max(8 << 20);
+            let threads = &self.session.threads;
+            let owner = threads.iter().position(|t| (t.fiber.top - stack..t.fiber.top).contains(&address));
+            owner.map_or(Home::Unknown, |thread| Home::Stack { thread, frames: self.owners(thread, address) })
+        };
+        Object { kind: kind.to_string(), address: address as u64, size: size as u64, home }
+    }
+
+    /// Functions that something on a stack may be a variable of: those whose frames end soonest after it, of equal ones the
+    /// latest.
+    fn owners(&self, thread: usize, address: usize) -> Vec<StackFrame> {
+        let Some(recorder) = &self.session.recorder else { return Vec::new() };
+        let around = recorder.frames.range((thread, address + 1, 0)..=(thread, usize::MAX, usize::MAX));
+        let around = around.map(|(&(_, base, code), &(stack, seen))| (base, Reverse(seen), code, stack));
+        let mut around: Vec<_> = around.collect();
+        around.sort_unstable();
+        let frames = around.into_iter().filter_map(|(base, _, code, stack)| {
+            let from = |other: usize| address as i64 - other as i64;
+            let code = self.session.modules.code(code)?;
+            Some(StackFrame { code, frame: from(base), stack: from(stack) })
+        });
+        frames.take(FRAMES).collect()
+    }
+
+    /// Makes the steps, and says what is wrong.
+    fn tell(&mut self) -> Vec<String> {
+        if self.graph.is_compacted() {
+            return vec![
+                format!("a {} shows in {}", self.violation.title(), thread_name(self.violation.point.thread)),
+                format!("the execution has {} events and is not shown", self.graph.total()),
+            ];
+        }
+        for position in 0..self.graph.len() {
+            let id = self.graph.order()[position];
+            self.step_of.push(self.steps.len());
+            let event = *self.graph.event(id);
+            let (action, deciding) = self.action(id, &event);
+            let place = self.code(event.site);
+            self.steps.push(Step { thread: id.thread.index(), place, action, deciding });
+        }
+        let labels = self.session.recorder.iter().flat_map(|recorder| recorder.labels.iter().rev());
+        for (point, text) in labels.cloned().collect::<Vec<_>>() {
+            self.insert(point, Action::Label { text }, false);
+        }
+        let message = self.add_violation();
+        self.mark_by_blame();
+        message
+    }
+
+    fn step(&self, id: EventId) -> usize {
+        self.step_of[self.graph.event(id).stamp as usize]
+    }
+
+    /// What an event did, and whether it is out of the ordinary.
+    fn action(&self, id: EventId, event: &Event) -> (Action, bool) {
+        let object = event.addr.index();
+        let (name, mode) = (event.name().to_string(), event.effective_mode().name().to_string());
+        match event.kind {
+            EventKind::Read => {
+                let seen = self.seen(id, event);
+                let stale = seen.stale;
+                if event.is_update() {
+                    return (Action::Update { name, object, mode, seen, value: event.value }, stale);
+                }
+                let cas = matches!(event.rmw, Rmw::Cas | Rmw::WeakCas);
+                (Action::Read { name, object, mode, seen, expected: cas.then_some(event.expected) }, stale)
+            }
+            EventKind::Write => {
+                let position = self.graph.position(event.addr, id);
+                let newer = self.graph.writes(event.addr)[position..].iter().copied();
+                let before = newer
+                    .filter(|&write| self.graph.event(write).stamp < event.stamp)
+                    .min_by_key(|&write| self.graph.position(event.addr, write));
+                let before = before.map(|write| self.step(write));
+                (Action::Write { name, object, mode, value: event.value, before }, before.is_some())
+            }
+            EventKind::Fence => (Action::Fence { mode: event.mode.name().to_string() }, false),
+            EventKind::Spawn => (Action::Spawn { thread: event.value as usize }, false),
+            EventKind::Join => (Action::Join { thread: event.value as usize }, false),
+            EventKind::Finish => (Action::End, false),
+            EventKind::Choice if event.is_timeout() => (Action::Label { text: name }, true),
+            EventKind::Choice => {
+                (Action::Choice { value: event.value, bound: event.expected }, event.value != 0)
+            }
+        }
+    }
+
+    fn seen(&self, id: EventId, event: &Event) -> Seen {
+        let newer = self.newer_write(id, event);
+        Seen {
+            value: self.graph.read_value(id),
+            step: (!event.rf.is_init()).then(|| self.step(event.rf)),
+            stale: newer.is_some(),
+            why: newer.map(|newer| self.why(id, newer)),
+        }
+    }
+
+    /// The next newer write, if it stands earlier in the trace.
+    fn newer_write(&self, id: EventId, event: &Event) -> Option<EventId> {
+        let position = self.graph.position(event.addr, event.rf);
+        let newer = self.graph.writes(event.addr)[position..].iter().copied();
+        newer.filter(|&write| write != id).find(|&write| self.graph.event(write).stamp < event.stamp)
+    }
+
+    /// Why a read may miss a newer write.
+    fn why(&self, id: EventId, newer: EventId) -> String {
+        let missed = format!("#{}", self.step(newer) + 1);
+        match blame(self.graph, id, newer) {
+            Blame::Unrelated => format!("nothing that this thread has seen orders {missed} before this read"),
+            Blame::NoAcquire(read) => {
+                let event = self.graph.event(read);
+                format!(
+                    "#{} saw what was written after {missed}, but a {} {} does not acquire it",
+                    self.step(read) + 1,
+                    event.effective_mode().name(),
+                    event.name(),
+                )
+            }
+            Blame::NoRelease(read, write) => {
+                let event = self.graph.event(write);
+                format!(
+                    "#{} acquires, but #{} that it saw is a {} {} and does not release {missed}",
+                    self.step(read) + 1,
+                    self.step(write) + 1,
+                    event.mode.name(),
+                    event.name(),
+                )
+            }
+        }
+    }
+
+    /// Marks the reads and writes between which synchronisation is missing.
+    fn mark_by_blame(&mut self) {
+        let mut marked: Vec<usize> = Vec::new();
+        for &id in self.graph.order() {
+            let event = self.graph.event(id);
+            let Some(newer) = event.is_read().then(|| self.newer_write(id, event)).flatten() else {
+                continue;
+            };
+            match blame(self.graph, id, newer) {
+                Blame::Unrelated => {}
+                Blame::NoAcquire(read) => {
+                    marked.extend([self.step(read), self.step(self.graph.event(read).rf)]);
+                }
+                Blame::NoRelease(read, write) => marked.extend([self.step(read), self.step(write)]),
+            }
+        }
+        let failures = |step: &Step| matches!(step.action, Action::Failure { .. } | Action::Crash { .. });
+        if self.steps.iter().all(|step| !step.deciding || failures(step)) {
+            marked.extend(self.communications());
+        }
+        for step in marked {
+            self.steps[step].deciding = true;
+        }
+    }
+
+    /// Reads of the failing thread that saw what another thread wrote.
+    fn communications(&self) -> Vec<usize> {
+        let thread = self.violation.point.thread;
+        let events = self.graph.thread(thread).iter().enumerate();
+        let foreign =
+            events.filter(|(_, event)| event.is_read() && !event.rf.is_init() && event.rf.thread != thread);
+        foreign.map(|(index, _)| self.step(EventId::new(thread, index))).collect()
+    }
+
+    /// Adds the steps that are the violation, and says what is wrong.
+    fn add_violation(&mut self) -> Vec<String> {
+        let point = self.violation.point;
+        let thread = thread_name(point.thread);
+        match &self.violation.kind {
+            Kind::Panic { message, .. } | Kind::Assertion { message, .. } => {
+                self.push(point, Action::Failure { message: message.clone() });
+                vec![format!("{thread}: {message}")]
+            }
+            Kind::Race { accesses, .. } => {
+                let object = self.memory();
+                for access in accesses {
+                    self.add_access(access, object);
+                }
+                vec![
+                    format!(
+                        "two accesses to `{}` are not ordered by happens-before, and one of them writes:",
+                        mark(Mark::Object(object))
+                    ),
+                    self.told_access(&accesses[0]),
+                    self.told_access(&accesses[1]),
+                ]
+            }
+            Kind::Unpublished { access, creator, .. } => {
+                let object = self.memory();
+                self.add_access(access, object);
+                let creator = thread_name(*creator);
+                vec![
+                    format!(
+                        "`{}` is used by a thread that has not synchronised with its allocation:",
+                        mark(Mark::Object(object))
+                    ),
+                    self.told_access(access),
+                    format!(
+                        "its memory was allocated by {creator}, and nothing orders that before this use: publish the \
+                         pointer with release, and read it with acquire"
+                    ),
+                ]
+            }
+            Kind::Deadlock { waiters } | Kind::Livelock { waiters } => self.add_waiters(waiters),
+            Kind::BadUnlock { problem } => vec![problem.clone()],
+            Kind::Exit { code } => {
+                let message = format!("the process ends with code {code}");
+                self.push(point, Action::Failure { message });
+                vec![format!("{thread} ended the process with code {code}")]
+            }
+            Kind::Abort => {
+                self.push(point, Action::Failure { message: String::from("abort") });
+                vec![format!("{thread} aborted")]
+            }
+            Kind::Crash { problem } => {
+                self.push(point, Action::Crash { problem: problem.clone() });
+                vec![format!("{thread}: {problem}")]
+            }
+            Kind::UseAfterFree { access, freed, after, .. } => {
+                let object = self.memory();
+                self.insert(*freed, Action::Free, true);
+                self.add_access(access, object);
+                let first = match after {
+                    true => "memory is used after it was freed:",
+                    false => "memory is freed while another thread may still use it:",
+                };
+                let freed = format!(
+                    "freed by {} at {}",
+                    thread_name(freed.thread),
+                    self.session.told_site(freed.site)
+                );
+                vec![first.to_string(), self.told_access(access), freed]
+            }
+            Kind::OutOfBounds { access, block } => {
+                let object = self.memory();
+                self.add_access(access, object);
+                let near = block.map_or_else(String::new, |block| {
+                    format!(
+                        "; the block before it has {} bytes and was allocated by {}",
+                        block.size,
+                        thread_name(block.thread)
+                    )
+                });
+                vec![
+                    format!("memory is used that belongs to no block of the heap{near}:"),
+                    self.told_access(access),
+                ]
+            }
+            Kind::DoubleFree { first, block } => {
+                self.insert(*first, Action::Free, true);
+                self.push(point, Action::Free);
+                vec![
+                    format!("a block of {} bytes is freed a second time:", block.size),
+                    format!(
+                        "first by {} at {}",
+                        thread_name(first.thread),
+                        self.session.told_site(first.site)
+                    ),
+                    format!("again by {thread} at {}", self.session.told_site(point.site)),
+                ]
+            }
+            Kind::InvalidFree { problem, .. } => {
+                self.push(point, Action::Free);
+                vec![format!("{thread} frees what was not allocated: {problem}")]
+            }
+            Kind::Leak { block, others } => {
+                let others = match others {
+                    0 => String::new(),
+                    others => format!(", and {others} other blocks"),
+                };
+                vec![format!(
+                    "a block of {} bytes{others} is left behind, allocated by {} at {}",
+                    block.size,
+                    thread_name(block.thread),
+                    self.session.told_site(point.site)
+                )]
+            }
+            _ => vec![format!("a {} shows in {thread}", self.violation.title())],
+        }
+    }
+
+    /// The memory that the violation is about, as an object.
+    fn memory(&mut self) -> usize {
+        let range = self.session.recorder.as_ref().and_then(|recorder| recorder.range);
+        let (address, size) = range.unwrap_or((0, 0));
+        let known = self.objects.iter().position(|o| o.address == address as u64 && o.size == size as u64);
+        known.unwrap_or_else(|| {
+            let object = self.object("memory", address, size);
+            self.objects.push(object);
+            self.objects.len() - 1
+        })
+    }
+
+    fn push(&mut self, point: Point, action: Action) {
+        let place = self.code(point.site);
+        self.steps.push(Step { thread: point.thread.index(), place, action, deciding: true });
+    }
+
+    fn add_access(&mut self, access: &Access, object: usize) {
+        if let Some(id) = self.event_at(access.point) {
+            let step = self.step(id);
+            self.steps[step].deciding = true;
+            return;
+        }
+        self.insert(access.point, Action::Access { object, writes: access.writes }, true);
+    }
+
+    fn event_at(&self, point: Point) -> Option<EventId> {
+        let event = self.graph.thread(point.thread).get(point.index as usize)?;
+        (event.site == point.site && event.addr != Addr::NONE)
+            .then_some(EventId { thread: point.thread, index: point.index })
+    }
+
+    /// Adds a step that is no event: after the events that came before it, and before those that came after.
+    fn insert(&mut self, point: Point, action: Action, deciding: bool) {
+        let next = EventId { thread: point.thread, index: point.index };
+        let at = match (next.index as usize) < self.graph.thread_len(point.thread) {
+            true => self.step(next),
+            false => self.steps.len(),
+        };
+        for step in self.step_of.iter_mut().filter(|step| **step >= at) {
+            *step += 1;
+        }
+        for step in &mut self.steps {
+            shift(&mut step.action, at);
+        }
+        let place = self.code(point.site);
+        self.steps.insert(at, Step { thread: point.thread.index(), place, action, deciding });
+    }
+
+    fn told_access(&self, access: &Access) -> String {
+        let what = if access.writes { "write" } else { "read" };
+        let how = if access.atomic { "atomic " } else { "" };
+        let place = self.session.told_site(access.point.site);
+        format!("{how}{what} by {} at {place}", thread_name(access.point.thread))
+    }
+
+    fn add_waiters(&mut self, waiters: &[Waiter]) -> Vec<String> {
+        let mut lines = vec![String::from(match self.violation.kind {
+            Kind::Livelock { .. } => {
+                "no thread can go on, and a loop goes round for ever on the newest values:"
+            }
+            _ => "no thread can go on:",
+        })];
+        for waiter in waiters {
+            let thread = waiter.point.thread;
+            let reason = match waiter.wait {
+                Wait::Lock { addr, held_by } => {
+                    let holder = self.holder(thread, held_by);
+                    format!("for `{}`, held by {holder}", mark(Mark::Object(addr.index())))
+                }
+                Wait::Signal { addr, .. } => {
+                    format!("for `{}`, and nobody is left to wake it", mark(Mark::Object(addr.index())))
+                }
+                Wait::Join(child) => format!("for the end of {}", thread_name(child)),
+                Wait::Spin { from } => {
+                    for index in from as usize..self.graph.thread_len(thread) {
+                        let step = self.step(EventId::new(thread, index));
+                        self.steps[step].deciding = true;
+                    }
+                    String::from("in a loop, for a value that nobody writes any more")
+                }
+                Wait::Exit => String::from("for the end of the process"),
+                Wait::Assume | Wait::Bound => String::from("for a condition"),
+            };
+            let place = self.session.told_site(waiter.point.site);
+            lines.push(format!("{} waits at {place} {reason}", thread_name(thread)));
+            self.push(waiter.point, Action::Waits { reason });
+        }
+        lines
+    }
+
+    /// Who holds a lock that a thread waits for.
+    fn holder(&mut self, thread: ThreadId, held_by: EventId) -> String {
+        if held_by.is_init() {
+            return String::from("nobody");
+        }
+        let event = self.graph.event(held_by);
+        let since = format!(" since {}", self.session.told_site(event.site));
+        let step = self.step(held_by);
+        self.steps[step].deciding = true;
+        if held_by.thread == thread {
+            format!("itself{since}")
+        } else if self.graph.is_finished(held_by.thread) {
+            format!("{}, which has ended,{since}", thread_name(held_by.thread))
+        } else {
+            format!("{}{since}", thread_name(held_by.thread))
+        }
+    }
+}
+
+/// Makes room for a step at `at` in what an action says about other steps.
+fn shift(action: &mut Action, at: usize) {
+    let bump = |step: &mut usize| *step += usize::from(*step >= at);
+    match action {
+        Action::Read { seen, .. } | Action::Update { seen, .. } => {
+            seen.step.iter_mut().for_each(bump);
+            if let Some(why) = &mut seen.why {
+                *why = renumbered(why, at);
+            }
+        }
+        Action::Write { before: Some(step), .. } => bump(step),
+        _ => {}
+    }
+}
+
+/// Makes room for a step at `at` in a text that names steps by their numbers, as in `#3`.
+fn renumbered(text: &str, at: usize) -> String {
+    let mut parts = text.split('#');
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let digits = part.chars().take_while(char::is_ascii_digit).count();
+        let (number, rest) = part.split_at(digits);
+        let moved = number.parse::<usize>().map(|number| number + usize::from(number > at));
+        out += &moved.map_or_else(|_| format!("#{part}"), |number| format!("#{number}{rest}"));
+    }
+    out
+}
+
+/// Bytes of the whole object that a location is the first part of.
+fn size_of_kind(key: Key) -> usize {
+    match key.kind {
+        "mutex" => size_of::<libc::pthread_mutex_t>(),
+        "condition" => size_of::<libc::pthread_cond_t>(),
+        "rwlock" => size_of::<libc::pthread_rwlock_t>() - key.address % 8,
+        "barrier" => size_of::<libc::pthread_barrier_t>(),
+        "semaphore" => size_of::<libc::sem_t>(),
+        _ => key.width,
+    }
+}

@@ -1,0 +1,492 @@
+//! The life of threads: how they begin and end, and what belongs to them.
+
+use std::cell::UnsafeCell;
+
+use unpick_core::op::{Op, Site, ThreadId};
+use unpick_core::violation::{Kind, Wait};
+
+use crate::entry::entries;
+use crate::fiber::Fiber;
+use crate::mode::{self, Mode};
+use crate::ops::{self, Caller};
+use crate::places::Key;
+use crate::real::pass;
+use crate::session::{self, depart_for_good};
+use crate::sys;
+
+/// A thread of the program.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    pub(crate) fiber: Fiber,
+    /// Whether it has run in this execution.
+    pub(crate) ran: bool,
+    /// What it has to do, and with what.
+    work: (usize, usize),
+    /// What it returned.
+    result: usize,
+    /// Whether nobody may wait for it.
+    detached: bool,
+    /// Whether somebody has waited for it.
+    joined: bool,
+    /// Destructors of its thread-local objects.
+    destructors: Vec<(usize, usize)>,
+    /// What it keeps under each key.
+    keys: Vec<usize>,
+    /// Locks that it reads through, and how often.
+    pub(crate) reads: Vec<(usize, u32)>,
+    /// How many random numbers it has asked for.
+    pub(crate) drawn: u64,
+    /// Where its clock stands, in nanoseconds.
+    pub(crate) clock: u64,
+    /// How many events it had when it last said that it achieves nothing.
+    pub(crate) spun: u32,
+    /// Memory that ops have used and that it has written to since its last op.
+    pub(crate) dirty: Vec<(Key, Site)>,
+}
+
+impl Thread {
+    /// A thread that has not begun.
+    pub(crate) fn new(fiber: Fiber) -> Thread {
+        Thread {
+            fiber,
+            ran: false,
+            work: (0, 0),
+            result: 0,
+            detached: false,
+            joined: false,
+            destructors: Vec::new(),
+            keys: Vec::new(),
+            reads: Vec::new(),
+            drawn: 0,
+            clock: 0,
+            spun: 0,
+            dirty: Vec::new(),
+        }
+    }
+
+    /// Makes the main thread begin when it is next switched to.
+    pub(crate) fn begin_main(&mut self) {
+        self.keys.clone_from(&before().values);
+        self.begin(0, 0);
+    }
+
+    /// Makes it begin when it is next switched to.
+    fn begin(&mut self, function: usize, argument: usize) {
+        self.work = (function, argument);
+        self.fiber.begin();
+    }
+
+    /// Forgets the execution.
+    pub(crate) fn clear(&mut self) {
+        self.ran = false;
+        self.detached = false;
+        self.joined = false;
+        self.result = 0;
+        self.destructors.clear();
+        self.keys.clear();
+        self.reads.clear();
+        self.drawn = 0;
+        self.clock = 0;
+        self.spun = 0;
+        self.dirty.clear();
+    }
+}
+
+/// A function and its argument, as they are returned in two registers.
+#[repr(C)]
+pub(crate) struct Work {
+    function: usize,
+    argument: usize,
+}
+
+/// Where `main` is, and its arguments.
+pub(crate) static mut MAIN: usize = 0;
+pub(crate) static mut ARGUMENTS: [usize; 3] = [0; 3];
+
+/// Calls `main`; it returns to the bottom of the fiber.
+#[unsafe(naked)]
+unsafe extern "C" fn call_main() {
+    std::arch::naked_asm!(
+        "mov rdi, [rip + {arguments}]",
+        "mov rsi, [rip + {arguments} + 8]",
+        "mov rdx, [rip + {arguments} + 16]",
+        "jmp [rip + {main}]",
+        arguments = sym ARGUMENTS,
+        main = sym MAIN,
+    )
+}
+
+/// The bottom of a fiber asks what there is to do.
+pub(crate) extern "C" fn begin() -> Work {
+    // SAFETY: a fiber runs, so there is a session.
+    let s = unsafe { &mut *session::get() };
+    let (function, argument) = s.threads[s.current.index()].work;
+    let function = if s.current == ThreadId::MAIN { call_main as *const () as usize } else { function };
+    mode::set(Mode::Program);
+    Work { function, argument }
+}
+
+/// The bottom of a fiber has done it. The frame is that of the last call, and stands for the thread's end.
+pub(crate) extern "C" fn end(result: usize) -> ! {
+    let caller = at_end();
+    if caller.thread == ThreadId::MAIN {
+        caller.leave();
+        exit_process(result as i32);
+    }
+    finish(result)
+}
+
+/// The running thread, at a place that has no call.
+fn at_end() -> Caller {
+    mode::set(Mode::Engine);
+    let session = session::get();
+    // SAFETY: there is a session when the program runs.
+    let thread = unsafe { (*session).current };
+    Caller::without_site(session, thread)
+}
+
+/// Ends the running thread.
+fn finish(result: usize) -> ! {
+    run_destructors();
+    let caller = at_end();
+    caller.session().threads[caller.thread.index()].result = result;
+    caller.take_other(&Op::finish());
+    depart_for_good(caller.session)
+}
+
+/// Calls a function of the program.
+fn call(function: usize, argument: usize) {
+    // SAFETY: the program has registered the function to be called with this argument.
+    let function = unsafe { std::mem::transmute::<usize, extern "C" fn(usize)>(function) };
+    mode::set(Mode::Program);
+    function(argument);
+    mode::set(Mode::Engine);
+}
+
+/// Runs the destructors of what belongs to the running thread.
+fn run_destructors() {
+    loop {
+        let caller = at_end();
+        let Some((function, object)) = caller.session().threads[caller.thread.index()].destructors.pop()
+        else {
+            break;
+        };
+        call(function, object);
+    }
+    // As often as POSIX asks for.
+    for _ in 0..4 {
+        let mut any = false;
+        for key in 0..at_end().session().keys.len() {
+            let caller = at_end();
+            let s = caller.session();
+            let destructor = s.keys[key];
+            let value = s.threads[caller.thread.index()].keys.get_mut(key).map_or(0, std::mem::take);
+            if value != 0 && destructor > 1 {
+                any = true;
+                call(destructor, value);
+            }
+        }
+        if !any {
+            break;
+        }
+    }
+}
+
+/// Ends the process, as the running thread has asked for.
+fn exit_process(code: i32) -> ! {
+    run_destructors();
+    loop {
+        let caller = at_end();
+        let Some((function, argument)) = caller.session().at_exit.pop() else { break };
+        call(function, argument);
+    }
+    let caller = at_end();
+    if code != 0 {
+        caller.fail(Kind::Exit { code });
+    }
+    if caller.thread == ThreadId::MAIN {
+        caller.take_other(&Op::finish());
+        depart_for_good(caller.session);
+    }
+    caller.stop(Wait::Exit)
+}
+
+// ---------------------------------------------------------------- before `main`
+
+struct Before {
+    at_exit: Vec<(usize, usize)>,
+    keys: Vec<usize>,
+    values: Vec<usize>,
+}
+
+struct Global(UnsafeCell<Before>);
+
+// SAFETY: used in a check only, by its one OS thread.
+unsafe impl Sync for Global {}
+
+static BEFORE: Global =
+    Global(UnsafeCell::new(Before { at_exit: Vec::new(), keys: Vec::new(), values: Vec::new() }));
+
+fn before() -> &'static mut Before {
+    // SAFETY: see `Global`; callers let go of the reference before the next call.
+    unsafe { &mut *BEFORE.0.get() }
+}
+
+/// What was registered before `main`: functions for the end of the process, and keys.
+pub(crate) fn before_main() -> (Vec<(usize, usize)>, Vec<usize>) {
+    (before().at_exit.clone(), before().keys.clone())
+}
+
+// ---------------------------------------------------------------- the interface
+
+entries! {
+    pthread_create => create;
+    pthread_join => join;
+    pthread_detach => detach;
+    pthread_exit => exit_thread;
+    exit => exit;
+    _exit => exit_at_once;
+    _Exit => exit_at_once;
+    quick_exit => exit_at_once;
+    pthread_key_create => key_create;
+    pthread_key_delete => key_delete;
+    pthread_getspecific => get_specific;
+    pthread_setspecific => set_specific;
+    __cxa_thread_atexit_impl => thread_at_exit;
+    __cxa_thread_atexit => thread_at_exit;
+    __cxa_atexit => at_exit;
+}
+
+pub(crate) extern "C" fn create(
+    handle: *mut usize,
+    attributes: *const libc::pthread_attr_t,
+    function: usize,
+    argument: usize,
+) -> i32 {
+    let Some(caller) = ops::enter() else {
+        if mode::mode() == Mode::Before {
+            refuse(
+                "the program starts a thread before `main`, which cannot be checked yet; start it in `main`",
+            );
+        }
+        type Attributes = *const libc::pthread_attr_t;
+        return pass!(
+            c"pthread_create",
+            fn(*mut usize, Attributes, usize, usize) -> i32,
+            handle,
+            attributes,
+            function,
+            argument
+        );
+    };
+    let mut state = 0;
+    if !attributes.is_null() {
+        unsafe extern "C" {
+            fn pthread_attr_getdetachstate(attributes: *const libc::pthread_attr_t, state: *mut i32) -> i32;
+        }
+        // SAFETY: the caller's attributes.
+        unsafe { pthread_attr_getdetachstate(attributes, &mut state) };
+    }
+    let child = ThreadId(caller.take_other(&Op::spawn(caller.site)) as u32);
+    let s = caller.session();
+    if child.index() >= s.threads.len() {
+        s.wanted = child.index() + 1;
+        s.execution.repeat();
+        depart_for_good(caller.session);
+    }
+    let clock = s.threads[caller.thread.index()].clock;
+    let thread = &mut s.threads[child.index()];
+    thread.begin(function, argument);
+    thread.clock = clock;
+    thread.detached = state == libc::PTHREAD_CREATE_DETACHED;
+    // SAFETY: the caller's pointer.
+    unsafe { *handle = thread.fiber.storage };
+    caller.leave();
+    0
+}
+
+fn thread_of(caller: &Caller, handle: usize) -> Option<ThreadId> {
+    let threads = &caller.session().threads;
+    let known = threads.iter().position(|thread| thread.fiber.storage == handle);
+    known.map(|thread| ThreadId(thread as u32)).filter(|thread| threads[thread.index()].ran || thread.0 != 0)
+}
+
+pub(crate) extern "C" fn join(handle: usize, result: *mut usize) -> i32 {
+    let Some(caller) = ops::enter() else {
+        return pass!(c"pthread_join", fn(usize, *mut usize) -> i32, handle, result);
+    };
+    let code = join_thread(&caller, handle, result);
+    caller.leave();
+    code
+}
+
+fn join_thread(caller: &Caller, handle: usize, result: *mut usize) -> i32 {
+    let Some(thread) = thread_of(caller, handle) else { return libc::ESRCH };
+    let other = &mut caller.session().threads[thread.index()];
+    if thread == caller.thread {
+        return libc::EDEADLK;
+    }
+    if other.detached || std::mem::replace(&mut other.joined, true) {
+        return libc::EINVAL;
+    }
+    caller.take_other(&Op::join(thread, caller.site));
+    if !result.is_null() {
+        // SAFETY: the caller's pointer.
+        unsafe { *result = caller.session().threads[thread.index()].result };
+    }
+    0
+}
+
+pub(crate) extern "C" fn detach(handle: usize) -> i32 {
+    let Some(caller) = ops::enter() else {
+        return pass!(c"pthread_detach", fn(usize) -> i32, handle);
+    };
+    let code = match thread_of(&caller, handle) {
+        Some(thread) => {
+            caller.session().threads[thread.index()].detached = true;
+            0
+        }
+        None => libc::ESRCH,
+    };
+    caller.leave();
+    code
+}
+
+pub(crate) extern "C" fn exit_thread(result: usize) -> ! {
+    let Some(caller) = ops::enter() else {
+        pass!(c"pthread_exit", fn(usize) -> (), result);
+        sys::exit(0);
+    };
+    if caller.thread == ThreadId::MAIN {
+        // The process ends when the other threads have.
+        run_destructors();
+        at_end().take_other(&Op::finish());
+        depart_for_good(caller.session);
+    }
+    finish(result)
+}
+
+extern "C" fn exit(code: i32) -> ! {
+    let Some(caller) = ops::enter() else {
+        pass!(c"exit", fn(i32) -> (), code);
+        sys::exit(code);
+    };
+    caller.leave();
+    exit_process(code)
+}
+
+extern "C" fn exit_at_once(code: i32) -> ! {
+    let Some(caller) = ops::enter() else { sys::exit(code) };
+    if code != 0 {
+        caller.fail(Kind::Exit { code });
+    }
+    caller.stop(Wait::Exit)
+}
+
+/// Whether the process is an ordinary one.
+fn is_ordinary() -> bool {
+    mode::mode() == Mode::Off
+}
+
+extern "C" fn at_exit(function: usize, argument: usize, module: usize) -> i32 {
+    match mode::mode() {
+        Mode::Off => {
+            pass!(c"__cxa_atexit", fn(usize, usize, usize) -> i32, function, argument, module)
+        }
+        Mode::Program => {
+            let caller = at_end();
+            caller.session().at_exit.push((function, argument));
+            caller.leave();
+            0
+        }
+        Mode::Before => {
+            before().at_exit.push((function, argument));
+            0
+        }
+        Mode::Engine => 0,
+    }
+}
+
+extern "C" fn thread_at_exit(function: usize, object: usize, module: usize) -> i32 {
+    if is_ordinary() {
+        return pass!(c"__cxa_thread_atexit_impl", fn(usize, usize, usize) -> i32, function, object, module);
+    }
+    if let Some(caller) = ops::enter() {
+        caller.session().threads[caller.thread.index()].destructors.push((function, object));
+        caller.leave();
+    }
+    0
+}
+
+pub(crate) extern "C" fn key_create(key: *mut u32, destructor: usize) -> i32 {
+    if is_ordinary() {
+        return pass!(c"pthread_key_create", fn(*mut u32, usize) -> i32, key, destructor);
+    }
+    let caller = ops::enter();
+    let keys = match &caller {
+        Some(caller) => &mut caller.session().keys,
+        None => &mut before().keys,
+    };
+    keys.push(destructor);
+    // SAFETY: the caller's pointer.
+    unsafe { *key = keys.len() as u32 - 1 };
+    if let Some(caller) = caller {
+        caller.leave();
+    }
+    0
+}
+
+pub(crate) extern "C" fn key_delete(key: u32) -> i32 {
+    if is_ordinary() {
+        return pass!(c"pthread_key_delete", fn(u32) -> i32, key);
+    }
+    if let Some(caller) = ops::enter() {
+        if let Some(destructor) = caller.session().keys.get_mut(key as usize) {
+            *destructor = 1;
+        }
+        caller.leave();
+    }
+    0
+}
+
+pub(crate) extern "C" fn get_specific(key: u32) -> usize {
+    if is_ordinary() {
+        return pass!(c"pthread_getspecific", fn(u32) -> usize, key);
+    }
+    let caller = ops::enter();
+    let values = match &caller {
+        Some(caller) => &caller.session().threads[caller.thread.index()].keys,
+        None => &before().values,
+    };
+    let value = values.get(key as usize).copied().unwrap_or(0);
+    if let Some(caller) = caller {
+        caller.leave();
+    }
+    value
+}
+
+pub(crate) extern "C" fn set_specific(key: u32, value: usize) -> i32 {
+    if is_ordinary() {
+        return pass!(c"pthread_setspecific", fn(u32, usize) -> i32, key, value);
+    }
+    let key = key as usize;
+    let caller = ops::enter();
+    let values = match &caller {
+        Some(caller) => &mut caller.session().threads[caller.thread.index()].keys,
+        None => &mut before().values,
+    };
+    if key >= values.len() {
+        values.resize(key + 1, 0);
+    }
+    values[key] = value;
+    if let Some(caller) = caller {
+        caller.leave();
+    }
+    0
+}
+
+/// Ends a process that cannot be checked, before the check has begun.
+fn refuse(problem: &str) -> ! {
+    crate::start::fail(problem);
+    sys::exit(2)
+}

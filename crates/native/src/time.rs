@@ -1,0 +1,168 @@
+//! Time: each thread has a clock of its own, which depends on nothing but what the thread does.
+//!
+//! It goes on by a little with each look at it, and by the whole time with each sleep; nobody sleeps.
+
+use crate::entry::entries;
+use crate::mode::{self, Mode};
+use crate::ops::{self, Caller};
+use crate::real::pass;
+
+entries! {
+    clock_gettime => get;
+    time => seconds;
+    gettimeofday => time_of_day;
+    nanosleep => sleep_for;
+    clock_nanosleep => sleep_by_clock;
+    usleep => sleep_microseconds;
+    sleep => sleep_seconds;
+    sched_yield => give_way;
+    pthread_yield => give_way;
+    thrd_yield => give_way;
+}
+
+type Time = libc::timespec;
+
+/// When programs begin: some day in 2020, in nanoseconds.
+const BEGIN: u64 = 1_600_000_000_000_000_000;
+
+/// How much later it is at each look.
+const LOOK: u64 = 1_000_000;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Where the clock of a thread stands, in nanoseconds since the program began.
+fn clock(caller: &Caller) -> &mut u64 {
+    &mut caller.session().threads[caller.thread.index()].clock
+}
+
+/// The time of the calling thread.
+fn look(caller: &Caller) -> u64 {
+    let clock = clock(caller);
+    *clock += LOOK;
+    BEGIN + *clock
+}
+
+fn nanoseconds(time: &Time) -> u64 {
+    (time.tv_sec.max(0) as u64).saturating_mul(SECOND).saturating_add(time.tv_nsec.max(0) as u64)
+}
+
+/// Lets the clock of the calling thread reach a time.
+///
+/// # Safety
+///
+/// The pointer is null, or to a time.
+pub(crate) unsafe fn reach(caller: &Caller, time: *const Time) {
+    if !time.is_null() {
+        // SAFETY: the caller's promise.
+        let time = nanoseconds(unsafe { &*time });
+        let clock = clock(caller);
+        *clock = (*clock).max(time.saturating_sub(BEGIN));
+    }
+}
+
+/// Lets some time pass for the calling thread.
+fn pass_time(caller: &Caller, nanoseconds: u64) {
+    let clock = clock(caller);
+    *clock = clock.saturating_add(nanoseconds);
+}
+
+/// Whether the process is a check, whose time is made up.
+fn is_checked() -> bool {
+    mode::mode() != Mode::Off
+}
+
+unsafe extern "C" fn get(number: i32, place: *mut Time) -> i32 {
+    let now = match ops::enter() {
+        Some(caller) => {
+            let now = look(&caller);
+            caller.leave();
+            now
+        }
+        None if mode::mode() == Mode::Before => BEGIN,
+        None => return pass!(c"clock_gettime", fn(i32, *mut Time) -> i32, number, place),
+    };
+    // SAFETY: the caller's pointer.
+    unsafe { *place = Time { tv_sec: (now / SECOND) as i64, tv_nsec: (now % SECOND) as i64 } };
+    0
+}
+
+unsafe extern "C" fn seconds(place: *mut i64) -> i64 {
+    let now = match ops::enter() {
+        Some(caller) => {
+            let now = look(&caller);
+            caller.leave();
+            now
+        }
+        None if mode::mode() == Mode::Before => BEGIN,
+        None => return pass!(c"time", fn(*mut i64) -> i64, place),
+    };
+    let now = (now / SECOND) as i64;
+    if !place.is_null() {
+        // SAFETY: the caller's pointer.
+        unsafe { *place = now };
+    }
+    now
+}
+
+unsafe extern "C" fn time_of_day(place: *mut libc::timeval, zone: usize) -> i32 {
+    let now = match ops::enter() {
+        Some(caller) => {
+            let now = look(&caller);
+            caller.leave();
+            now
+        }
+        None if mode::mode() == Mode::Before => BEGIN,
+        None => return pass!(c"gettimeofday", fn(*mut libc::timeval, usize) -> i32, place, zone),
+    };
+    let (tv_sec, tv_usec) = ((now / SECOND) as i64, (now % SECOND / 1000) as i64);
+    // SAFETY: the caller's pointer.
+    unsafe { *place = libc::timeval { tv_sec, tv_usec } };
+    0
+}
+
+pub(crate) unsafe extern "C" fn sleep_for(time: *const Time, left: *mut Time) -> i32 {
+    let Some(caller) = ops::enter() else {
+        return pass!(c"nanosleep", fn(*const Time, *mut Time) -> i32, time, left);
+    };
+    // SAFETY: the caller's pointer.
+    pass_time(&caller, nanoseconds(unsafe { &*time }));
+    caller.leave();
+    0
+}
+
+unsafe extern "C" fn sleep_by_clock(number: i32, flags: i32, time: *const Time, left: *mut Time) -> i32 {
+    let Some(caller) = ops::enter() else {
+        type Place = *mut Time;
+        return pass!(c"clock_nanosleep", fn(i32, i32, *const Time, Place) -> i32, number, flags, time, left);
+    };
+    // SAFETY: the caller's pointer.
+    unsafe {
+        match flags & libc::TIMER_ABSTIME {
+            0 => pass_time(&caller, nanoseconds(&*time)),
+            _ => reach(&caller, time),
+        }
+    }
+    caller.leave();
+    0
+}
+
+extern "C" fn sleep_microseconds(time: u32) -> i32 {
+    let Some(caller) = ops::enter() else { return pass!(c"usleep", fn(u32) -> i32, time) };
+    pass_time(&caller, u64::from(time) * 1000);
+    caller.leave();
+    0
+}
+
+extern "C" fn sleep_seconds(time: u32) -> u32 {
+    let Some(caller) = ops::enter() else { return pass!(c"sleep", fn(u32) -> u32, time) };
+    pass_time(&caller, u64::from(time) * SECOND);
+    caller.leave();
+    0
+}
+
+extern "C" fn give_way() -> i32 {
+    if !is_checked() {
+        return pass!(c"sched_yield", fn() -> i32);
+    }
+    0
+}

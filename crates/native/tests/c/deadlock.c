@@ -1,0 +1,25 @@
+// bug: deadlock
+// fixed: 2 executions
+#include <pthread.h>
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static void take(pthread_mutex_t *a, pthread_mutex_t *b) {
+    pthread_mutex_lock(a);
+    pthread_mutex_lock(b);
+    pthread_mutex_unlock(b);
+    pthread_mutex_unlock(a);
+}
+static void *other(void *unused) {
+#ifdef BUG
+    take(&second, &first);
+#else
+    take(&first, &second);
+#endif
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, other, 0);
+    take(&first, &second);
+    pthread_join(thread, 0);
+    return 0;
+}
