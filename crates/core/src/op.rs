@@ -383,6 +383,13 @@ impl Op {
         Op { operand: bound, expected: bound, ..Op::bare(Kind::Choice, site) }
     }
 
+    /// A choice that goes another way than the first without a reason, as a thread that wakes up though
+    /// nobody has woken it. Under a bound it may count as a preemption.
+    #[inline(always)]
+    pub fn whim(bound: Value, site: Site) -> Op {
+        Op { rmw: Rmw::WeakCas, ..Op::choice(bound, site) }
+    }
+
     /// A choice that guesses what the thread finds next, where a lock of several locations is tried. Where
     /// it is wrong the execution is given up, so that it goes another way only if a location changes.
     #[inline(always)]

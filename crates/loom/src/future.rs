@@ -17,7 +17,7 @@ pub fn block_on<F: Future>(f: F) -> F::Output {
     let site = crate::here!();
     unpick::future::block_on(poll_fn(move |context| {
         let polled = future.as_mut().poll(context);
-        if polled.is_pending() && may_poll && ops::choose(2, site) == 1 {
+        if polled.is_pending() && may_poll && ops::whim(site) {
             may_poll = false;
             return future.as_mut().poll(context);
         }

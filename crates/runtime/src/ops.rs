@@ -21,7 +21,7 @@ use crate::{memory, statics};
 use unpick_core::error::Error;
 
 pub(crate) use choices::time_is_over;
-pub use choices::{choose, guess};
+pub use choices::{choose, guess, whim};
 pub(crate) use sampling::sampled;
 pub(crate) use threads::finish;
 pub use threads::{

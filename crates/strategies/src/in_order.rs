@@ -19,6 +19,8 @@
 //! goes on in turn, and each load sees each write that it may. Nothing beyond the bound is ever visited, and no
 //! state is saved: the graph is cut back to the last decision that can be taken otherwise.
 //!
+//! A choice that is made without a reason, as to wake up though nobody has woken the thread, counts as a preemption.
+//!
 //! Three rules leave out what is in vain, or known from another order:
 //!
 //! - **Marks.** A thread is left before an event only if an event of another thread was seen that conflicts with
@@ -123,8 +125,8 @@ struct Item {
 enum What {
     /// Let the last event, a read, see another write, or fail without a reason.
     Source { read: EventId, write: EventId, spurious: bool },
-    /// Decide the last event, a choice, otherwise.
-    Choice { choice: EventId, value: Value },
+    /// Decide the last event, a choice, otherwise; `whim`: that counts as a preemption.
+    Choice { choice: EventId, value: Value, whim: bool },
     /// Leave the running thread, if the state is marked; `earlier` is the item before of the same location and
     /// thread.
     Leave { thread: ThreadId, sleep: Sleep, marked: bool, earlier: u32 },
@@ -458,6 +460,24 @@ impl InOrder {
         }
     }
 
+    /// Whether there may be one more preemption.
+    fn may_spend(&mut self) -> bool {
+        let used = self.switches.last().map_or(0, |switch| switch.used);
+        self.bound.left_out += u64::from(used == self.bound.preemptions);
+        used < self.bound.preemptions
+    }
+
+    /// Counts a preemption, and lets the same thread go on, if there may be one more.
+    fn spend(&mut self, threads: usize) -> bool {
+        let may = self.may_spend();
+        if let Some(&last) = self.switches.last().filter(|_| may) {
+            let (start, end) = (last.pauses as usize, self.pauses.len());
+            self.pauses.extend_from_within(start..end.min(start + threads));
+            self.switches.push(Switch { used: last.used + 1, pauses: end as u32, ..last });
+        }
+        may
+    }
+
     /// Carries out a decision; `false` when it leads nowhere.
     fn apply(&mut self, scene: &mut Scene<'_>, item: Item) -> bool {
         let graph = &mut *scene.graph;
@@ -475,12 +495,13 @@ impl InOrder {
                 }
                 self.see(graph, read);
             }
-            What::Choice { choice, value } => graph.event_mut(choice).value = value,
+            What::Choice { choice, value, whim } => {
+                graph.event_mut(choice).value = value;
+                return !whim || self.spend(graph.thread_count());
+            }
             What::Leave { marked: false, .. } => return false,
             What::Leave { sleep, .. } => {
-                let used = self.switches.last().map_or(0, |switch| switch.used);
-                if used == self.bound.preemptions {
-                    self.bound.left_out += 1;
+                if !self.may_spend() {
                     return false;
                 }
                 self.plan = Some(Plan::Leave(sleep));
@@ -599,7 +620,8 @@ impl Strategy for InOrder {
         let choice = scene.graph.add_with_value(thread, op, 0);
         let start = self.items.len();
         for value in (1..op.operand).rev() {
-            self.push(scene.graph.len(), What::Choice { choice, value });
+            let whim = op.rmw == Rmw::WeakCas;
+            self.push(scene.graph.len(), What::Choice { choice, value, whim });
         }
         self.branch(start);
         choice

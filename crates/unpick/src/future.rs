@@ -132,7 +132,7 @@ pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
         if signal.woken.swap(false, Ordering::Acquire) {
             continue;
         }
-        if spuriously && ops::choose(2, site) == 1 {
+        if spuriously && ops::whim(site) {
             spuriously = false;
             continue;
         }

@@ -54,7 +54,7 @@ impl Notify {
         assert!(!others, "only one thread at a time may wait for a `Notify`");
         let site = here!();
         let may_go_on = ops::wakes_spuriously() && !self.went_on.load(Ordering::Relaxed);
-        let went_on = may_go_on && ops::choose(2, site) == 1;
+        let went_on = may_go_on && ops::whim(site);
         if went_on {
             self.went_on.store(true, Ordering::Relaxed);
         } else {

@@ -9,6 +9,11 @@ pub fn choose(bound: Value, site: Site) -> Value {
     other(&Op::choice(bound, site))
 }
 
+/// Whether something happens without a reason: see [`Op::whim`].
+pub fn whim(site: Site) -> bool {
+    other(&Op::whim(2, site)) == 1
+}
+
 /// Says that the time of a wait is over, since nothing else can run.
 pub(crate) fn time_is_over(site: Site) {
     other(&Op::time_is_over(site));

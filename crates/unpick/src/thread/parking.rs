@@ -99,7 +99,7 @@ pub fn sleep_ms(ms: u32) {
 /// Whether a thread that is about to wait wakes up without a reason: once in an execution, so that
 /// loops end.
 fn wakes_spuriously(local: &Local, site: Site) -> bool {
-    let wakes = ops::wakes_spuriously() && !local.woke.get() && ops::choose(2, site) == 1;
+    let wakes = ops::wakes_spuriously() && !local.woke.get() && ops::whim(site);
     if wakes {
         local.woke.set(true);
     }
