@@ -30,7 +30,6 @@ const OUTER: [&str; 9] = [
 
 fn main() {
     println!("cargo::rerun-if-env-changed=UNPICK_BUILT_RUNTIME");
-    println!("cargo::rerun-if-changed=include");
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(variable("OUT_DIR"));
     let supported = variable("CARGO_CFG_TARGET_OS") == "linux"
@@ -46,8 +45,10 @@ fn main() {
         None => Vec::new(),
     };
     let mut kit = bytes.clone();
-    for header in ["include/unpick.h", "include/genmc.h"] {
-        kit.extend(fs::read(header).unwrap_or_else(|error| panic!("{header}: {error}")));
+    // With what unpacks it, so that another layout is another kit.
+    for part in ["include/unpick.h", "include/genmc.h", "src/cc/kit.rs"] {
+        println!("cargo::rerun-if-changed={part}");
+        kit.extend(fs::read(part).unwrap_or_else(|error| panic!("{part}: {error}")));
     }
     fs::write(out.join(LIBRARY), bytes).expect("the folder for results can be written");
     println!("cargo::rustc-env=UNPICK_KIT={}-{:032x}", variable("CARGO_PKG_VERSION"), number(&kit));

@@ -4,7 +4,7 @@
 //! graph are tried. Programs that are too large for that are replaced by others. Then it is measured
 //! what the bounds save on larger programs, which are not judged.
 
-use unpick_testkit::bounded::{BOUNDS, Visits, runs, visits};
+use unpick_testkit::bounded::{BOUNDS, Visits, visits, visits_in_order};
 use unpick_testkit::drive::{Settings, explore};
 use unpick_testkit::generate::{Profile, crowd, generate};
 use unpick_testkit::{Model, Program, Random};
@@ -29,11 +29,8 @@ pub(crate) struct FuzzBounded {
     /// The memory models.
     #[arg(long, default_values_t = [String::from("sc"), String::from("cpp20")])]
     model: Vec<String>,
-    /// Judges the strategy `bounded`, for models other than `sc`.
+    /// Judges the strategy `in-order` instead of `optimal`.
     #[arg(long)]
-    runs_on: bool,
-    /// Judges the strategy `in-order`, for models other than `sc`.
-    #[arg(long, conflicts_with = "runs_on")]
     in_order: bool,
 }
 
@@ -49,10 +46,6 @@ impl FuzzBounded {
             self.measure(model);
         }
         Ok(())
-    }
-
-    fn runs_on(&self) -> Option<bool> {
-        (self.runs_on || self.in_order).then_some(self.in_order)
     }
 
     fn random(&self, number: u64) -> Random {
@@ -71,11 +64,10 @@ impl FuzzBounded {
     fn judge(&self, model: Model) -> Result<(), Problem> {
         let mut table = Table::default();
         let mut number = 0;
+        let judge = if self.in_order { visits_in_order } else { visits };
         while table.programs < self.programs {
             let program = self.draw(number);
-            let runs_on = self.runs_on();
-            match runs_on.map_or_else(|| visits(&program, model), |in_order| runs(&program, model, in_order))
-            {
+            match judge(&program, model) {
                 Some(Ok(visits)) => table.add(&visits),
                 Some(Err(problem)) => {
                     return Err(format!("program {number} of seed {}, {problem}", self.seed));
@@ -98,7 +90,7 @@ impl FuzzBounded {
             let mut visits = Visits { all: all.complete + all.blocked, ..Visits::default() };
             for (index, bound) in BOUNDS.into_iter().enumerate() {
                 let settings = Settings { bound: Some(bound), ..Settings::exact(model.name()) };
-                let found = explore(&program, Settings { runs_on: self.runs_on(), ..settings });
+                let found = explore(&program, Settings { in_order: self.in_order, ..settings });
                 visits.within[index] = found.keys.len() as u64;
                 visits.visited[index] = found.complete + found.blocked + found.beyond + found.ended;
             }

@@ -1,10 +1,8 @@
 //! The strategies that users can choose, by name: one line each.
 
 use unpick_core::error::Error;
-use unpick_core::memory::Linear;
 use unpick_core::strategy::Strategy;
-use unpick_core::timeouts::Timeouts;
-use unpick_strategies::bounded::Bounded;
+use unpick_strategies::in_order::InOrder;
 use unpick_strategies::optimal::Optimal;
 use unpick_strategies::sample::names as sample;
 use unpick_strategies::trace::{Method, Trace};
@@ -53,12 +51,12 @@ const DEPTH: Parameter = Parameter::Number {
 pub const AUTO: &str = "auto";
 
 /// All strategies, the default first.
-pub const STRATEGIES: [Known; 20] = [
+pub const STRATEGIES: [Known; 19] = [
     Known {
         name: AUTO,
         parameter: Parameter::None,
         meaning: "every execution if the time allows; else those with few preemptions, and samples; the default",
-        make: optimal_or_bounded,
+        make: optimal,
     },
     Known {
         name: "optimal",
@@ -67,16 +65,10 @@ pub const STRATEGIES: [Known; 20] = [
         make: optimal,
     },
     Known {
-        name: "bounded",
-        parameter: PREEMPTIONS,
-        meaning: "executions of the memory model by the number of preemptions, few of them twice",
-        make: |config, bound| Box::new(bounded(config, bound)),
-    },
-    Known {
         name: "in-order",
         parameter: PREEMPTIONS,
-        meaning: "those of them in which writes take effect in order, and only loads see old values",
-        make: |config, bound| Box::new(bounded(config, bound).in_order()),
+        meaning: "executions by the number of preemptions in which all but loads takes effect in order",
+        make: in_order,
     },
     Known {
         name: "source-dpor",
@@ -176,20 +168,8 @@ pub const STRATEGIES: [Known; 20] = [
     },
 ];
 
-/// Under a bound on preemptions, the search that never goes beyond it.
-fn optimal_or_bounded(config: &Config, _: Option<u32>) -> Box<dyn Strategy> {
-    let model = unpick_models::by_name(&config.model);
-    let fits =
-        config.timeouts != Timeouts::Last && model.is_some_and(|model| model.linear() == Linear::ReadsFrom);
-    if config.preemption_bound.is_some() && fits {
-        Box::new(bounded(config, None))
-    } else {
-        optimal(config, None)
-    }
-}
-
-fn bounded(config: &Config, bound: Option<u32>) -> Bounded {
-    Bounded::new(bound.or(config.preemption_bound), config.spurious_failures)
+fn in_order(config: &Config, bound: Option<u32>) -> Box<dyn Strategy> {
+    Box::new(InOrder::new(bound.or(config.preemption_bound), config.spurious_failures))
 }
 
 fn optimal(config: &Config, _: Option<u32>) -> Box<dyn Strategy> {
@@ -261,7 +241,9 @@ mod tests {
             match known.parameter {
                 Parameter::None => assert!(bounded.is_err(), "{}", known.name),
                 PREEMPTIONS => {
-                    let bound = bounded.ok().and_then(|made| made.traces()).and_then(|traces| traces.bound);
+                    let made = bounded.expect("a strategy with a bound");
+                    let of_graphs = made.preemption_bound().map(|bound| bound.preemptions);
+                    let bound = made.traces().and_then(|traces| traces.bound).or(of_graphs);
                     assert_eq!(bound, Some(2), "{}", known.name);
                 }
                 Parameter::Number { .. } => assert!(bounded.is_ok(), "{}", known.name),

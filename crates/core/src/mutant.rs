@@ -28,11 +28,13 @@ pub enum Mutant {
     SleepersStayAsleep,
     /// A graph on the way is held to the bound on preemptions with what revisits may drop.
     BoundOnWholeGraphs,
+    /// That a lock was freed is no reason to run a thread that was passed by.
+    FreedLocksForgotten,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 11] = [
+    pub const ALL: [Mutant; 12] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -44,6 +46,7 @@ impl Mutant {
         Mutant::WaitersSkipped,
         Mutant::SleepersStayAsleep,
         Mutant::BoundOnWholeGraphs,
+        Mutant::FreedLocksForgotten,
     ];
 }
 

@@ -4,8 +4,9 @@
 
 #![forbid(unsafe_code)]
 
-pub mod bounded;
+mod branches;
 pub mod estimate;
+pub mod in_order;
 pub mod optimal;
 pub mod preemptions;
 pub mod replay;

@@ -31,11 +31,9 @@ use unpick_core::graph::Graph;
 use unpick_core::memory::Linear;
 use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Rmw, ThreadId};
-use unpick_core::strategy::{
-    Estimate, LockWaiter, Path, PathNode, PreemptionBound, Ready, Scene, Seen, Strategy,
-};
+use unpick_core::strategy::{Estimate, LockWaiter, Path, PreemptionBound, Ready, Scene, Seen, Strategy};
 
-use crate::estimate::{self, Tree};
+use crate::branches::Branches;
 use crate::preemptions::Preemptions;
 
 pub use probe::Probe;
@@ -74,23 +72,7 @@ pub struct Optimal {
     lens: Vec<u32>,
     changed: Vec<EventId>,
     limit: Option<Limit>,
-    /// The nodes on the path.
-    nodes: Vec<Node>,
-    /// Executions before the current one.
-    leaves: u64,
-}
-
-/// A node on the path: something is open, and there are items.
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    /// Where its items begin: they are its children but the default.
-    start: u32,
-    /// How many children there are.
-    children: u32,
-    /// Executions before the node.
-    before: u64,
-    /// Executions before the child that is being explored.
-    begun: u64,
+    branches: Branches,
 }
 
 /// A bound on preemptions.
@@ -173,8 +155,7 @@ impl Optimal {
             lens: Vec::new(),
             changed: Vec::new(),
             limit: None,
-            nodes: Vec::new(),
-            leaves: 0,
+            branches: Branches::default(),
         }
     }
 
@@ -188,31 +169,7 @@ impl Optimal {
     /// Makes a node of the items from `start` on, if there are any, and goes on to its default child.
     #[inline(always)]
     fn branch(&mut self, start: usize) {
-        let items = self.items.len() - start;
-        if items > 0 {
-            let (start, children) = (start as u32, items as u32 + 1);
-            self.nodes.push(Node { start, children, before: self.leaves, begun: self.leaves });
-        }
-    }
-
-    /// Takes the last item; the nodes whose items are used up are finished.
-    #[inline(always)]
-    fn pop(&mut self) -> Option<Item> {
-        let item = self.items.pop()?;
-        let last = self.items.len() as u32;
-        while self.nodes.last().is_some_and(|node| node.start > last) {
-            self.nodes.pop();
-        }
-        if let Some(node) = self.nodes.last_mut() {
-            node.begun = self.leaves;
-        }
-        Some(item)
-    }
-
-    /// The items of the nodes on the path that are left, node by node.
-    fn left(&self) -> impl Iterator<Item = (&Node, std::ops::Range<usize>)> {
-        let ends = self.nodes.iter().skip(1).map(|node| node.start as usize).chain([self.items.len()]);
-        self.nodes.iter().zip(ends).map(|(node, end)| (node, node.start as usize..end))
+        self.branches.branch(start, self.items.len());
     }
 
     /// Offers a read every write but the newest as an alternative.
@@ -497,24 +454,11 @@ impl Strategy for Optimal {
     }
 
     fn estimate(&self, leaves: u64) -> Option<Estimate> {
-        let path = self.left().map(|(node, items)| estimate::Node {
-            marked: node.children,
-            finished: node.children - 1 - items.len() as u32,
-            cost: 0.0,
-            below: (node.begun - node.before) as f64,
-        });
-        let tree = Tree::at(path.collect(), Some(1.0));
-        let recursive = if self.nodes.is_empty() { leaves as f64 } else { tree.recursive() };
-        Some(Estimate { progress: tree.progress(), total: tree.total(leaves), recursive })
+        Some(self.branches.estimate(self.items.len(), leaves))
     }
 
     fn path(&self) -> Option<Path> {
-        let nodes = self.left().map(|(node, items)| PathNode {
-            children: node.children,
-            finished: node.children - 1 - items.len() as u32,
-            leaves: node.begun,
-        });
-        Some(Path { leaves: self.leaves, nodes: nodes.collect() })
+        Some(self.branches.path(self.items.len()))
     }
 
     fn preemption_bound(&self) -> Option<PreemptionBound> {
@@ -523,17 +467,18 @@ impl Strategy for Optimal {
 
     fn next(&mut self, scene: Scene<'_>) -> bool {
         let Scene { graph, model } = scene;
-        self.leaves += 1;
+        self.branches.end();
         loop {
             let base = self.frames.last().map_or(0, |frame| frame.items);
             if self.items.len() == base {
                 if !self.leave(graph) {
-                    self.nodes.clear();
+                    self.branches.clear();
                     return false;
                 }
                 continue;
             }
-            let Some(item) = self.pop() else { return false };
+            let Some(item) = self.items.pop() else { return false };
+            self.branches.take(self.items.len());
             if !self.apply(graph, item) {
                 continue;
             }

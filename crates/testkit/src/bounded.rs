@@ -75,19 +75,18 @@ fn problem(found: &Explored, wanted: &BTreeSet<&Key>, all: u64) -> Option<String
     ))
 }
 
-/// What the search that runs threads on does with a program, as [`visits`].
+/// What the search does with a program that takes all but loads in order, as [`visits`].
 ///
 /// # Errors
 ///
 /// What it gets wrong, in words.
-pub fn runs(program: &Program, model: Model, in_order: bool) -> Option<Result<Visits, String>> {
-    let truth = truth(program, model, if in_order { Order::Writes } else { Order::ReadsFrom })?;
+pub fn visits_in_order(program: &Program, model: Model) -> Option<Result<Visits, String>> {
+    let truth = truth(program, model, Order::Writes)?;
     let mut visits = Visits { all: truth.len() as u64, ..Visits::default() };
     for (index, bound) in BOUNDS.into_iter().enumerate() {
         let wanted: BTreeSet<&Key> =
             truth.iter().filter(|(_, fewest)| **fewest <= bound).map(|(key, _)| key).collect();
-        let settings =
-            Settings { bound: Some(bound), runs_on: Some(in_order), ..Settings::exact(model.name()) };
+        let settings = Settings { bound: Some(bound), in_order: true, ..Settings::exact(model.name()) };
         let found = explore(program, settings);
         let keys: BTreeSet<&Key> = found.keys.iter().collect();
         visits.within[index] = keys.len() as u64;

@@ -14,7 +14,7 @@ use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId};
 use unpick_core::schedule::{Schedule, linearise};
 use unpick_core::strategy::Strategy;
 use unpick_core::violation::{Point, Wait, Waiter};
-use unpick_strategies::bounded::Bounded;
+use unpick_strategies::in_order::InOrder;
 use unpick_strategies::optimal::Optimal;
 use unpick_strategies::replay::{Replay, fits};
 
@@ -57,15 +57,14 @@ pub struct Settings<'a> {
     pub keys: bool,
     /// Preemptions at most.
     pub bound: Option<u32>,
-    /// Whether the bound is kept by running threads on, instead of leaving out graphs; and then, whether
-    /// writes take effect in order.
-    pub runs_on: Option<bool>,
+    /// Whether only executions are explored in which all but loads takes effect in order.
+    pub in_order: bool,
 }
 
 impl<'a> Settings<'a> {
     /// Counting only.
     pub fn counting(model: &'a str) -> Settings<'a> {
-        Settings { model, spurious: false, keys: false, bound: None, runs_on: None }
+        Settings { model, spurious: false, keys: false, bound: None, in_order: false }
     }
 
     /// Keeping keys.
@@ -124,12 +123,9 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
 fn strategy(settings: Settings<'_>) -> Box<dyn Strategy> {
     let optimal = Optimal::new(settings.spurious);
     match settings.bound {
+        bound if settings.in_order => Box::new(InOrder::new(bound, settings.spurious)),
+        Some(bound) => Box::new(optimal.with_preemption_bound(bound)),
         None => Box::new(optimal),
-        Some(bound) => match settings.runs_on {
-            None => Box::new(optimal.with_preemption_bound(bound)),
-            Some(false) => Box::new(Bounded::new(Some(bound), settings.spurious)),
-            Some(true) => Box::new(Bounded::new(Some(bound), settings.spurious).in_order()),
-        },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use unpick_testkit::bounded::{BOUNDS, truth, visits};
+use unpick_testkit::bounded::{BOUNDS, truth, visits, visits_in_order};
 use unpick_testkit::drive::{Settings, explore};
 use unpick_testkit::generate::{Profile, crowd, generate};
 use unpick_testkit::litmus::load;
@@ -52,6 +52,23 @@ fn random_programs_have_exactly_the_graphs_within_each_bound() {
         // Most programs are small enough, and in many something is left out.
         assert!(judged > PROGRAMS * 7, "{model}: only {judged} programs");
         assert!(fewer > judged / 8, "{model}: fewer graphs in {fewer} of {judged} programs only");
+    }
+}
+
+#[test]
+fn random_programs_have_exactly_the_executions_in_order_within_each_bound() {
+    for model in [Model::Cpp20, Model::Rc11, Model::Ra] {
+        let (mut judged, mut fewer) = (0, 0);
+        on_random_programs(|program| match visits_in_order(program, model) {
+            Some(Ok(visits)) => {
+                judged += 1;
+                fewer += u64::from(visits.visited[0] < visits.all);
+            }
+            Some(Err(problem)) => panic!("{problem}"),
+            None => {}
+        });
+        assert!(judged > PROGRAMS * 7, "{model}: only {judged} programs");
+        assert!(fewer > judged / 3, "{model}: fewer executions in {fewer} of {judged} programs only");
     }
 }
 

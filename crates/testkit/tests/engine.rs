@@ -91,6 +91,9 @@ fn every_known_mistake_is_noticed() {
         let by_graphs = |program: &Program| compare::difference(program, false).is_some();
         let by_bounds =
             |program: &Program| bounded::visits(program, Model::Sc).is_some_and(|visits| visits.is_err());
+        let in_order = |program: &Program| {
+            bounded::visits_in_order(program, Model::Cpp20).is_some_and(|visits| visits.is_err())
+        };
         let by_traces = |program: &Program| traces::difference(program, false, 3000, &mut false).is_some();
         let noticed = match mutant {
             Mutant::LockRepairSkipped => is_noticed(mutant, &[Profile::Locks], by_graphs),
@@ -101,6 +104,7 @@ fn every_known_mistake_is_noticed() {
             Mutant::BoundOnWholeGraphs => {
                 is_noticed(mutant, &[Profile::Rmw, Profile::Atomics, Profile::Mixed], by_bounds)
             }
+            Mutant::FreedLocksForgotten => is_noticed(mutant, &[Profile::Locks], in_order),
             Mutant::SleepingThreadAskedFor => is_noticed(mutant, &[Profile::Atomics], by_traces),
             Mutant::WaitersSkipped | Mutant::SleepersStayAsleep => {
                 is_noticed(mutant, &[Profile::Locks], by_traces)

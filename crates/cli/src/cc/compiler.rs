@@ -123,7 +123,8 @@ impl Compiler {
         both.iter().chain(own).map(OsString::from).collect()
     }
 
-    /// What it is told when it links: the runtime comes first, so that its names go before those of other libraries.
+    /// What it is told when it links: the runtime comes first, so that its names go before those of other libraries. The library
+    /// has no name of its own, so the program keeps its path, and nothing else can take its place.
     pub(super) fn linking(self, kit: &Kit) -> Vec<OsString> {
         let with = |option: &str, folder: PathBuf| {
             let mut word = OsString::from(option);
@@ -136,15 +137,10 @@ impl Compiler {
         };
         vec![
             library,
-            with("-L", kit.library()),
             // Programs that use nothing of it by name need it nevertheless.
             OsString::from("-Wl,--push-state,--no-as-needed"),
-            OsString::from("-lunpick_native"),
+            kit.runtime().into_os_string(),
             OsString::from("-Wl,--pop-state"),
-            OsString::from("-Xlinker"),
-            OsString::from("-rpath"),
-            OsString::from("-Xlinker"),
-            kit.library().into_os_string(),
         ]
     }
 }

@@ -18,9 +18,6 @@ const HEADERS: [(&str, &str); 2] = [
     ("genmc.h", include_str!("../../include/genmc.h")),
 ];
 
-/// The library that gcc asks for by itself, as a text that names ours.
-const STAND_IN: &[u8] = b"INPUT(-lunpick_native)\n";
-
 /// The folder with everything in it.
 #[derive(Debug)]
 pub(crate) struct Kit {
@@ -51,7 +48,7 @@ impl Kit {
         }
         // Compilers run side by side: each writes a folder of its own, and the first one stays.
         let draft = Kit { folder: cache.join(format!(".{name}.{}", std::process::id())) };
-        draft.write(runtime)?;
+        draft.write(runtime, &kit)?;
         if let Err(problem) = std::fs::rename(&draft.folder, &kit.folder) {
             let _ = std::fs::remove_dir_all(&draft.folder);
             if !kit.folder.is_dir() {
@@ -61,14 +58,17 @@ impl Kit {
         Ok(kit)
     }
 
-    fn write(&self, runtime: &[u8]) -> Result<(), Error> {
+    /// Writes everything, for the folder that it ends up in.
+    fn write(&self, runtime: &[u8], final_kit: &Kit) -> Result<(), Error> {
         let put = |path: PathBuf, bytes: &[u8]| {
             let folder = path.parent().unwrap_or(&self.folder);
             let done = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, bytes));
             done.map_err(|problem| Error::NotUnpacked { path, problem })
         };
         put(self.runtime(), runtime)?;
-        put(self.stand_in().join("libtsan.so"), STAND_IN)?;
+        // The library that gcc asks for by itself, as a text that names ours.
+        let stand_in = format!("INPUT(\"{}\")\n", final_kit.runtime().display());
+        put(self.stand_in().join("libtsan.so"), stand_in.as_bytes())?;
         put(self.stand_in().join("libtsan_preinit.o"), &empty_object())?;
         HEADERS.iter().try_for_each(|(name, text)| put(self.include().join(name), text.as_bytes()))
     }

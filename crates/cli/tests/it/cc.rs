@@ -60,7 +60,9 @@ fn is_ours(program: &str) {
     let path = folder().join(program);
     let (_, tables, _) = ended(Command::new("readelf").arg("-d").arg(&path));
     let needed: Vec<&str> = tables.lines().filter(|line| line.contains("(NEEDED)")).collect();
-    assert!(needed[0].contains("[libunpick_native.so]"), "{tables}");
+    let ours = format!("[{}/", folder().join("cache").display());
+    assert!(needed[0].contains(&ours) && needed[0].contains("/libunpick_native.so]"), "{tables}");
+    assert_eq!(needed.iter().filter(|line| line.contains("libunpick_native.so")).count(), 1, "{tables}");
     assert!(!tables.contains("libtsan"), "{tables}");
     // Without the variables: the program keeps the path.
     assert_eq!(ended(&mut Command::new(path)), (Some(0), String::from("count 2\n"), String::new()));

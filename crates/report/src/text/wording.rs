@@ -67,7 +67,7 @@ pub(super) fn wording(trace: &Trace, names: &[String], index: usize) -> Wording 
             Wording::prose(format!("panic: {}", clean(message.lines().next().unwrap_or_default())))
         }
         Action::Failure { message } => {
-            Wording::prose(clean(message.lines().next().unwrap_or_default()).into())
+            Wording::prose(clean(message.lines().next().unwrap_or_default()))
         }
         Action::Waits { reason } => {
             let fluent = ["for ", "until ", "on "].iter().any(|start| reason.starts_with(start));

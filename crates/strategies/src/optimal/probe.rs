@@ -110,7 +110,7 @@ impl Probe {
 
     /// Finds out which items of the run that has ended lead anywhere. The graph is of no use afterwards.
     fn try_items(&mut self, graph: &mut Graph, model: &mut dyn MemoryModel) {
-        let (items, nodes) = (self.search.items.len(), self.search.nodes.len());
+        let (items, nodes) = (self.search.items.len(), self.search.branches.len());
         self.alive.clear();
         self.alive.resize(items, true);
         if items.saturating_mul(graph.len()) > EFFORT {
@@ -121,7 +121,7 @@ impl Probe {
             let lives = self.try_item(graph, model, self.search.items[number]);
             self.alive[number] = lives || self.search.items.len() > items;
             self.search.items.truncate(items);
-            self.search.nodes.truncate(nodes);
+            self.search.branches.truncate(nodes);
             while self.search.leave(graph) {}
         }
     }
@@ -136,7 +136,7 @@ impl Probe {
         let graph = self.graphs.len();
         self.graphs.push(Graph::new(Synchronisation::AsWritten));
         self.graphs[graph].copy_from(&self.whole);
-        for (node, items) in self.search.left() {
+        for (node, items) in self.search.branches.left(self.search.items.len()) {
             let passed = self.path.nodes.get(self.passed).filter(|passed| passed.children == node.children);
             self.passed += 1;
             let entered = items.end - passed.map_or(0, |passed| passed.finished as usize);
@@ -160,11 +160,11 @@ impl Probe {
     /// Draws a child of each node of the last run until it is not the default: those below belong to the
     /// default child. `lives` says whether the default child of the last node leads anywhere.
     fn descend(&mut self, descent: &mut Descent, lives: bool) -> Option<Item> {
-        let last = self.search.nodes.len();
+        let last = self.search.branches.len();
         if last == 0 && !lives {
             descent.weight = 0.0;
         }
-        for (number, (_, items)) in self.search.left().enumerate() {
+        for (number, (_, items)) in self.search.branches.left(self.search.items.len()).enumerate() {
             let default = usize::from(lives || number + 1 < last);
             let alive = items.filter(|&item| self.alive[item]);
             let children = alive.clone().count() + default;
@@ -265,7 +265,7 @@ impl Strategy for Probe {
                 }
             };
             self.search.items.clear();
-            self.search.nodes.clear();
+            self.search.branches.clear();
             lives = self.try_item(graph, model, item);
             let frames = self.search.frames.drain(..);
             self.search.spare.extend(frames.map(|frame| frame.graph));

@@ -1,39 +1,49 @@
-//! Executions with few preemptions: threads run on as long as they can.
+//! Executions in which all but loads takes effect in order, by the number of preemptions.
 //!
-//! What counts as a preemption is said in [`preemptions`](crate::preemptions): the count of a graph is the
-//! fewest over all orders of its events that contain program order and reads-from. An event can be moved
-//! forward past events of other threads, once all that must be before it is there. So among the
-//! orders with the fewest there is one in which a thread is left only
+//! An execution is an order of steps: who moves next is decided before each. A write goes last in the coherence
+//! order of its location, and a read-modify-write sees the newest. A load may see an older write, as far as
+//! the memory model allows, but what is sequentially consistent takes effect in order: a write that is, or that
+//! comes before a fence, is known to a load that is, or that comes after a fence, if that is later. So the
+//! count of a graph is the fewest preemptions (see [`preemptions`](crate::preemptions)) over all orders of its
+//! events that contain `po`, `rf`, `mo`, `fr` from read-modify-writes, and the order of what is sequentially
+//! consistent. Graphs that have no such order are left out.
+//!
+//! An event can be moved forward past events of other threads, once all that must be before it is there. So
+//! among the orders with the fewest preemptions there is one in which a thread is left only
 //!
 //! - where it cannot go on: it has ended, or waits for a lock, a signal or a thread;
-//! - before a read that sees a write which comes after the switch;
+//! - before an event that something after the switch must come before;
 //! - before it frees a lock that somebody comes to wait for after the switch.
 //!
 //! Just these orders are run, depth first: from a state in which a thread is left, each of the others
-//! goes on in turn, and each read sees each write that is there and that the memory model allows. Nothing
-//! beyond the bound is ever visited, and no state is saved: the graph is cut back to the last decision
-//! that can be taken otherwise.
+//! goes on in turn, and each load sees each write that it may. Nothing beyond the bound is ever visited, and no
+//! state is saved: the graph is cut back to the last decision that can be taken otherwise.
 //!
 //! Three rules leave out what is in vain, or known from another order:
 //!
-//! - **Marks.** A thread is left before a read only if another thread was seen to write there, after
-//!   the read and not because of it, when the thread was not left.
-//! - **Sleep.** A thread that was left before a read goes on only when there is a new write to see, and
-//!   sees such a one.
+//! - **Marks.** A thread is left before an event only if an event of another thread was seen that conflicts with
+//!   it, after it and not because of it, when the thread was not left.
+//! - **Sleep.** A thread that was left goes on only when something in conflict with its event has
+//!   taken place; a load that was left sees a new write.
 //! - **Passing.** Where several threads can go on, those that went first have been passed by when another one
-//!   goes first. Such a thread has to see something newer than that before it is left again: if
-//!   it does not, it might as well have run then.
+//!   goes first. Such a thread has to come to something that must be after what took place since, before
+//!   it is left again: if it does not, it might as well have run then.
 //!
-//! The same graph may be met more than once all the same. The rules are for memory models whose orders contain
-//! program order and reads-from only.
+//! The same graph may be met more than once all the same.
+
+mod conflicts;
 
 use std::ops::Range;
 
 use unpick_core::clock::knows;
-use unpick_core::event::{Event, EventId};
+use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
+use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId, Value};
-use unpick_core::strategy::{LockWaiter, PreemptionBound, Ready, Scene, Seen, Strategy};
+use unpick_core::strategy::{Estimate, LockWaiter, Path, PreemptionBound, Ready, Scene, Seen, Strategy};
+
+use crate::branches::Branches;
+use conflicts::{is_changed, is_fenced, is_written, seqcst_floor};
 
 /// No number.
 const NONE: u32 = u32::MAX;
@@ -53,7 +63,7 @@ struct Sleep {
 enum Until {
     /// There is a new write to see.
     Written,
-    /// Another write or read-modify-write took place, or what is in order with it if it is sequentially
+    /// A write or read-modify-write took place, or what is in order with it if it is sequentially
     /// consistent.
     Changed { seqcst: bool },
     /// Something sequentially consistent took place.
@@ -111,14 +121,13 @@ struct Item {
 
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// Let the last event, a read, see another write.
+    /// Let the last event, a read, see another write, or fail without a reason.
     Source { read: EventId, write: EventId, spurious: bool },
-    /// Put the last event, a write, at another place.
-    Place { write: EventId, place: u32 },
     /// Decide the last event, a choice, otherwise.
     Choice { choice: EventId, value: Value },
-    /// Leave the running thread, if the state is marked; `earlier` is the item before of the same location.
-    Leave { sleep: Sleep, marked: bool, earlier: u32 },
+    /// Leave the running thread, if the state is marked; `earlier` is the item before of the same location and
+    /// thread.
+    Leave { thread: ThreadId, sleep: Sleep, marked: bool, earlier: u32 },
     /// Let this thread go on; the running one was left, and those in `before` have gone on in its place.
     Turn { thread: ThreadId, left: Option<Sleep>, before: u64 },
 }
@@ -132,16 +141,15 @@ enum Plan {
 
 /// The strategy.
 #[derive(Debug)]
-pub struct Bounded {
+pub struct InOrder {
     spurious: bool,
     bound: PreemptionBound,
-    /// Whether writes and fences take effect in the order in which they are executed.
-    in_order: bool,
     /// Whether the bound is raised as long as something is left out.
     deepens: bool,
     items: Vec<Item>,
-    /// The last item of each location, and of fences, that lets a thread be left before an access there.
-    leaves: Vec<u32>,
+    branches: Branches,
+    /// The last item of each location, and of fences, that lets each thread be left before an access there.
+    leaves: Vec<Vec<u32>>,
     /// The switches of the execution.
     switches: Vec<Switch>,
     /// The pauses of all threads after each switch.
@@ -154,16 +162,16 @@ pub struct Bounded {
     candidates: Vec<ThreadId>,
 }
 
-impl Bounded {
+impl InOrder {
     /// A search from the start, for executions with at most so many preemptions; without a number, none, then
     /// one, and so on until nothing is left out. `spurious` lets weak exchanges fail without a reason.
-    pub fn new(preemptions: Option<u32>, spurious: bool) -> Bounded {
-        Bounded {
+    pub fn new(preemptions: Option<u32>, spurious: bool) -> InOrder {
+        InOrder {
             spurious,
             bound: PreemptionBound { preemptions: preemptions.unwrap_or(0), left_out: 0 },
-            in_order: false,
             deepens: preemptions.is_none(),
             items: Vec::new(),
+            branches: Branches::default(),
             leaves: Vec::new(),
             switches: Vec::new(),
             pauses: Vec::new(),
@@ -174,15 +182,14 @@ impl Bounded {
         }
     }
 
-    /// The same search, for executions in which writes and fences take effect in order.
-    pub fn in_order(mut self) -> Bounded {
-        self.in_order = true;
-        self
-    }
-
     fn push(&mut self, len: usize, what: What) {
         let (len, switches) = (len as u32, self.switches.len() as u32);
         self.items.push(Item { len, switches, news: self.news, what });
+    }
+
+    /// Makes a node of the items from `start` on, and goes on to what is done first.
+    fn branch(&mut self, start: usize) {
+        self.branches.branch(start, self.items.len());
     }
 
     /// The pause of a thread, of the newest among the first `end`.
@@ -199,11 +206,9 @@ impl Bounded {
             return;
         }
         let until = match op.kind {
-            Kind::Read if op.rmw == Rmw::None || !self.in_order => Until::Written,
-            Kind::Read => Until::Changed { seqcst: op.mode.is_seqcst() },
-            Kind::Write if self.in_order => Until::Changed { seqcst: op.mode.is_seqcst() },
-            Kind::Fence if self.in_order && op.mode.is_seqcst() => Until::Fenced,
-            Kind::Write => Until::Waited(0),
+            Kind::Read if op.rmw == Rmw::None => Until::Written,
+            Kind::Read | Kind::Write => Until::Changed { seqcst: op.mode.is_seqcst() },
+            Kind::Fence if op.mode.is_seqcst() => Until::Fenced,
             _ => return,
         };
         let sleep = Sleep { since: graph.len() as u32, addr: op.addr, until };
@@ -211,22 +216,17 @@ impl Bounded {
             let value = graph.value(op.addr, graph.newest(op.addr));
             if value == TAKEN && writes(op, value).is_some_and(|new| new != TAKEN) {
                 let until = Until::Waited(waiters(ready, graph, op.addr));
-                self.push_leave(Sleep { until, ..sleep });
+                self.push_leave(thread, Sleep { until, ..sleep });
             }
         }
-        if until != Until::Waited(0) {
-            self.push_leave(sleep);
-        }
+        self.push_leave(thread, sleep);
     }
 
     /// Marks the states in which a thread may be left because this thread takes a fence.
-    fn mark_fence(&mut self, graph: &Graph, thread: ThreadId) {
+    fn mark_fence(&mut self, thread: ThreadId) {
+        let conflicts = |until, _| Some(matches!(until, Until::Fenced | Until::Changed { seqcst: true }));
         for slot in 0..self.leaves.len() {
-            self.mark_if(slot, |until, len| {
-                let left = graph.order().get(len as usize);
-                matches!(until, Until::Fenced | Until::Changed { seqcst: true })
-                    && left.is_some_and(|left| left.thread != thread)
-            });
+            self.mark_if(slot, thread, conflicts);
         }
     }
 
@@ -235,48 +235,52 @@ impl Bounded {
         let event = graph.event(id);
         let reads = event.kind == Kind::Read;
         let (changes, waits) = (!reads || event.rmw != Rmw::None, reads && event.rmw.may_wait());
-        let seqcst = self.in_order && event.mode.is_seqcst();
+        let seqcst = event.mode.is_seqcst();
         if !changes && !seqcst {
             return;
         }
         let prefix = graph.porf(id);
         let conflicts = |until, len: u32| {
-            let fits = match until {
+            if knows(prefix, graph.order()[len as usize]) {
+                return None;
+            }
+            Some(match until {
                 Until::Written => changes,
                 Until::Changed { seqcst } => changes || seqcst,
                 Until::Fenced => true,
                 Until::Waited(_) => waits,
-            };
-            fits && {
-                let op = graph.order()[len as usize];
-                op.thread != id.thread && !knows(prefix, op)
-            }
+            })
         };
-        self.mark_if(slot(event.addr), conflicts);
+        self.mark_if(slot(event.addr), id.thread, conflicts);
         if seqcst {
-            self.mark_if(slot(Addr::NONE), conflicts);
+            self.mark_if(slot(Addr::NONE), id.thread, conflicts);
         }
     }
 
-    /// Marks the states in which a thread may be left before an access to a location, or a fence.
+    /// Marks the states in which another thread than this may be left before an access to a location, or a
+    /// fence. `conflicts` says nothing if the thread that does so is later than the access because of it,
+    /// and thus than all accesses before it.
     #[inline(always)]
-    fn mark_if(&mut self, slot: usize, conflicts: impl Fn(Until, u32) -> bool) {
-        let mut next = self.leaves.get(slot).copied().unwrap_or(NONE);
-        // Items that are marked are left out of the chain.
-        let mut unmarked: Option<u32> = None;
-        while let Some(Item { len, what: What::Leave { sleep, marked, earlier }, .. }) =
-            self.items.get_mut(next as usize)
-        {
-            let (this, before) = (next, *earlier);
-            *marked = conflicts(sleep.until, *len);
-            let stays = !*marked;
-            next = before;
-            if stays {
-                unmarked = Some(this);
-            } else if let Some(later) = unmarked {
-                self.set_earlier(later, before);
-            } else {
-                self.leaves[slot] = before;
+    fn mark_if(&mut self, slot: usize, but: ThreadId, conflicts: impl Fn(Until, u32) -> Option<bool>) {
+        let threads = self.leaves.get(slot).map_or(0, Vec::len);
+        for thread in (0..threads).filter(|&thread| thread != but.index()) {
+            let mut next = self.leaves[slot][thread];
+            // Items that are marked are left out of the chain.
+            let mut unmarked: Option<u32> = None;
+            while let Some(Item { len, what: What::Leave { sleep, marked, earlier, .. }, .. }) =
+                self.items.get_mut(next as usize)
+            {
+                let (this, before) = (next, *earlier);
+                let Some(conflict) = conflicts(sleep.until, *len) else { break };
+                *marked = conflict;
+                next = before;
+                if !conflict {
+                    unmarked = Some(this);
+                } else if let Some(later) = unmarked {
+                    self.set_earlier(later, before);
+                } else {
+                    self.leaves[slot][thread] = before;
+                }
             }
         }
     }
@@ -288,19 +292,26 @@ impl Bounded {
     }
 
     /// Pushes an item that lets the running thread be left.
-    fn push_leave(&mut self, sleep: Sleep) {
+    fn push_leave(&mut self, thread: ThreadId, sleep: Sleep) {
         let slot = slot(sleep.addr);
         if self.leaves.len() <= slot {
-            self.leaves.resize(slot + 1, NONE);
+            self.leaves.resize_with(slot + 1, Vec::new);
         }
-        let earlier = std::mem::replace(&mut self.leaves[slot], self.items.len() as u32);
-        self.push(sleep.since as usize, What::Leave { sleep, marked: false, earlier });
+        let leaves = &mut self.leaves[slot];
+        if leaves.len() <= thread.index() {
+            leaves.resize(thread.index() + 1, NONE);
+        }
+        let start = self.items.len();
+        let earlier = std::mem::replace(&mut leaves[thread.index()], start as u32);
+        self.push(sleep.since as usize, What::Leave { thread, sleep, marked: false, earlier });
+        self.branch(start);
     }
 
     fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop()?;
-        if let What::Leave { sleep, earlier, .. } = item.what {
-            let last = &mut self.leaves[slot(sleep.addr)];
+        self.branches.take(self.items.len());
+        if let What::Leave { thread, sleep, earlier, .. } = item.what {
+            let last = &mut self.leaves[slot(sleep.addr)][thread.index()];
             if *last as usize == self.items.len() {
                 *last = earlier;
             }
@@ -327,11 +338,13 @@ impl Bounded {
         let others = ready.threads().filter(|&thread| left.is_none() || Some(thread) != running);
         candidates.extend(others.filter(|&thread| self.is_awake(graph, ready, thread)));
         candidates.sort_unstable();
+        let start = self.items.len();
         let mut before = candidates.iter().fold(0, |set, &thread| set | bit(thread));
         for &thread in candidates.iter().skip(1).rev() {
             before &= !bit(thread);
             self.push(graph.len(), What::Turn { thread, left, before });
         }
+        self.branch(start);
         let first = candidates.first().copied();
         self.candidates = candidates;
         match first {
@@ -367,8 +380,8 @@ impl Bounded {
     /// Takes note of the fence that a thread is to take.
     fn grant(&mut self, graph: &Graph, ready: &Ready, thread: ThreadId) -> ThreadId {
         let fences = |op: &Op| op.kind == Kind::Fence && op.mode.is_seqcst();
-        if self.in_order && ready.op(thread).is_some_and(fences) {
-            self.mark_fence(graph, thread);
+        if ready.op(thread).is_some_and(fences) {
+            self.mark_fence(thread);
             let fenced = |switch: &Switch| is_fenced(graph, switch.since_passed());
             self.news |= !self.news && self.switches.last().is_some_and(fenced);
         }
@@ -409,7 +422,7 @@ impl Bounded {
         }
         let stamps = switch.since_passed();
         let new = !event.rf.is_init() && stamps.contains(&graph.event(event.rf).stamp);
-        let updates = self.in_order && event.rmw != Rmw::None;
+        let updates = event.rmw != Rmw::None;
         let changed = || is_changed(graph, event.addr, event.mode.is_seqcst(), stamps);
         if !(new || updates && changed()) {
             return;
@@ -424,32 +437,25 @@ impl Bounded {
         }
     }
 
-    /// The oldest place that a new read may see if writes and fences take effect in order.
-    fn floor_in_order(&mut self, graph: &Graph, read: EventId) -> usize {
-        let event = graph.event(read);
-        let (addr, newest) = (event.addr, graph.writes(event.addr).len());
-        let updates = event.rmw != Rmw::None;
-        if updates && (event.rmw.may_wait() || self.bound.left_out > 0) {
-            return newest;
-        }
-        let floor = graph.floor(addr, graph.hb(read));
+    /// The oldest place that a new load may see.
+    fn floor(&mut self, graph: &Graph, load: EventId, newest: usize) -> usize {
+        let floor = graph.floor(graph.event(load).addr, graph.hb(load));
         if floor == newest {
             return newest;
         }
-        let least = if updates { newest } else { fenced_floor(graph, read, floor) };
+        let least = seqcst_floor(graph, load, floor);
         self.bound.left_out += u64::from(floor < least);
         least
     }
 
-    /// Whether a read could see this write, as far as read-modify-writes and waiting go.
-    fn is_open(graph: &Graph, read: EventId, write: EventId) -> bool {
-        let event = graph.event(read);
-        if event.rmw == Rmw::None {
-            return true;
+    /// Takes note that an access which changes a location takes effect in order, if it need not.
+    fn leave_out(&mut self, graph: &Graph, id: EventId) {
+        if self.bound.left_out == 0 {
+            let addr = graph.event(id).addr;
+            let newest = graph.newest(addr);
+            let places = graph.writes(addr).len() - usize::from(newest == id);
+            self.bound.left_out += u64::from(graph.floor_without(addr, graph.hb(id), [id, id]) < places);
         }
-        let value = graph.value(event.addr, write);
-        !event.rmw.waits_on(value)
-            && (event.apply(value).is_none() || graph.rival(event.addr, write, read).is_none())
     }
 
     /// Carries out a decision; `false` when it leads nowhere.
@@ -469,12 +475,6 @@ impl Bounded {
                 }
                 self.see(graph, read);
             }
-            What::Place { write, place } => {
-                let addr = graph.event(write).addr;
-                graph.remove_write(addr, write);
-                graph.insert_write(addr, place as usize, write);
-                return scene.model.consistent(graph, &[write]);
-            }
             What::Choice { choice, value } => graph.event_mut(choice).value = value,
             What::Leave { marked: false, .. } => return false,
             What::Leave { sleep, .. } => {
@@ -491,9 +491,9 @@ impl Bounded {
     }
 }
 
-impl Strategy for Bounded {
+impl Strategy for InOrder {
     fn name(&self) -> &'static str {
-        if self.in_order { "in-order" } else { "bounded" }
+        "in-order"
     }
 
     fn looks_ahead(&self) -> bool {
@@ -549,51 +549,33 @@ impl Strategy for Bounded {
     }
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
-        let Scene { graph, model } = scene;
-        let since = self
-            .switches
-            .last()
-            .map_or(0, |switch| if switch.len as usize == graph.len() { switch.since } else { 0 });
+        let graph = scene.graph;
+        let first = |switch: &&Switch| switch.len as usize == graph.len();
+        let since = self.switches.last().filter(first).map_or(0, |switch| switch.since);
         let read = graph.add(thread, op);
         self.mark(graph, read);
-        let len = graph.len();
-        let newest = graph.writes(op.addr).len();
-        let floor = if self.in_order {
-            self.floor_in_order(graph, read)
+        let (len, newest) = (graph.len(), graph.newest(op.addr));
+        let start = self.items.len();
+        if op.rmw == Rmw::None {
+            let last = graph.writes(op.addr).len();
+            for position in self.floor(graph, read, last)..last {
+                let write = graph.write_at(op.addr, position);
+                if since == 0 || (!write.is_init() && graph.event(write).stamp >= since) {
+                    self.push(len, What::Source { read, write, spurious: false });
+                }
+            }
         } else {
-            graph.floor(op.addr, graph.hb(read))
-        };
-        let weak = self.spurious && op.rmw == Rmw::WeakCas;
-        let mut seen = None;
-        for position in (floor..=newest).rev() {
-            let write = graph.write_at(op.addr, position);
-            let old = since > 0 && (write.is_init() || graph.event(write).stamp < since);
-            if old || !Bounded::is_open(graph, read, write) {
-                continue;
+            let weak = self.spurious && op.rmw == Rmw::WeakCas;
+            if weak && op.apply(graph.value(op.addr, newest)).is_some() {
+                self.push(len, What::Source { read, write: newest, spurious: true });
             }
-            if weak && op.apply(graph.value(op.addr, write)).is_some() {
-                self.push(len, What::Source { read, write, spurious: true });
-            }
-            if seen.is_some() {
-                self.push(len, What::Source { read, write, spurious: false });
-                continue;
-            }
-            graph.read_from(read, write, false);
-            if position == newest || model.consistent(graph, &[read]) {
-                seen = Some(write);
+            if !op.rmw.may_wait() {
+                self.leave_out(graph, read);
             }
         }
-        // The sources that were tried last may have left their marks.
-        match seen {
-            Some(write) => {
-                graph.read_from(read, write, false);
-                self.see(graph, read);
-            }
-            None => {
-                graph.read_from(read, graph.newest(op.addr), false);
-                self.known = true;
-            }
-        }
+        self.branch(start);
+        graph.read_from(read, newest, false);
+        self.see(graph, read);
         Seen::by(graph, read)
     }
 
@@ -601,33 +583,25 @@ impl Strategy for Bounded {
         let graph = scene.graph;
         let taken = graph.value(op.addr, graph.newest(op.addr)) == TAKEN;
         let write = graph.add(thread, op);
-        let len = graph.len();
+        self.leave_out(graph, write);
+        let changed =
+            |switch: &Switch| is_changed(graph, op.addr, op.mode.is_seqcst(), switch.since_passed());
+        let frees = taken && op.operand != TAKEN && !mutant::is(Mutant::FreedLocksForgotten);
+        // Those who wait for a lock that is freed could not have done so after it.
+        self.news |= frees || (!self.news && self.switches.last().is_some_and(changed));
         let last = graph.writes(op.addr).len();
-        let known = self.in_order && self.bound.left_out > 0;
-        let floor = if known { last } else { graph.floor(op.addr, graph.hb(write)) };
-        if self.in_order {
-            self.bound.left_out += u64::from(floor < last);
-            let seqcst = op.mode.is_seqcst();
-            let changed = |switch: &Switch| is_changed(graph, op.addr, seqcst, switch.since_passed());
-            self.news |= !self.news && self.switches.last().is_some_and(changed);
-        }
-        for place in floor..last {
-            if !self.in_order && !graph.splits(op.addr, place) {
-                self.push(len, What::Place { write, place: place as u32 });
-            }
-        }
         graph.insert_write(op.addr, last, write);
         self.mark(graph, write);
-        // Those who wait for a lock that is freed could not have done so after it.
-        self.news |= taken && op.operand != TAKEN;
         write
     }
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let choice = scene.graph.add_with_value(thread, op, 0);
+        let start = self.items.len();
         for value in (1..op.operand).rev() {
             self.push(scene.graph.len(), What::Choice { choice, value });
         }
+        self.branch(start);
         choice
     }
 
@@ -649,13 +623,23 @@ impl Strategy for Bounded {
         Some(self.bound)
     }
 
+    fn estimate(&self, leaves: u64) -> Option<Estimate> {
+        Some(self.branches.estimate(self.items.len(), leaves))
+    }
+
+    fn path(&self) -> Option<Path> {
+        Some(self.branches.path(self.items.len()))
+    }
+
     fn next(&mut self, mut scene: Scene<'_>) -> bool {
         self.plan = None;
+        self.branches.end();
         while let Some(item) = self.pop() {
             if self.apply(&mut scene, item) {
                 return true;
             }
         }
+        self.branches.clear();
         if !self.deepens || self.bound.left_out == 0 {
             return false;
         }
@@ -666,50 +650,6 @@ impl Strategy for Bounded {
         (self.news, self.known) = (true, false);
         true
     }
-}
-
-fn is_written(graph: &Graph, addr: Addr, stamps: Range<u32>) -> bool {
-    graph.writes(addr).iter().any(|&write| stamps.contains(&graph.event(write).stamp))
-}
-
-fn is_changed(graph: &Graph, addr: Addr, seqcst: bool, stamps: Range<u32>) -> bool {
-    let changes = |event: &Event| event.rmw != Rmw::None || (seqcst && event.mode.is_seqcst());
-    let fences = |event: &Event| event.kind == Kind::Fence && event.mode.is_seqcst();
-    let mut reads = graph.reads(addr).iter().map(|&id| graph.event(id));
-    reads.any(|event| stamps.contains(&event.stamp) && changes(event))
-        || (seqcst && between(graph, &stamps).any(fences))
-        || is_written(graph, addr, stamps)
-}
-
-fn is_fenced(graph: &Graph, stamps: Range<u32>) -> bool {
-    between(graph, &stamps).any(|event| event.mode.is_seqcst())
-}
-
-/// The events with these stamps.
-fn between<'a>(graph: &'a Graph, stamps: &Range<u32>) -> impl Iterator<Item = &'a Event> {
-    let end = graph.len().min(stamps.end as usize);
-    graph.order()[stamps.start as usize..end].iter().map(|&id| graph.event(id))
-}
-
-/// The oldest place that a load may see, if what is sequentially consistent takes effect in order: such
-/// writes, and writes before a fence, are known to such a load, or to one after a fence, that comes later.
-fn fenced_floor(graph: &Graph, load: EventId, floor: usize) -> usize {
-    let event = graph.event(load);
-    let fences = |thread: ThreadId| {
-        let events = move |index: &u32| graph.event(EventId { thread, index: *index });
-        graph.seqcst_of(thread).iter().map(events).filter(|event| event.kind == Kind::Fence)
-    };
-    let own = event.mode.is_seqcst().then_some(event.stamp);
-    let Some(own) = own.or_else(|| fences(load.thread).next_back().map(|fence| fence.stamp)) else {
-        return floor;
-    };
-    let known = |&id: &EventId| {
-        let write = graph.event(id);
-        let is_after = |fence: &&Event| fence.stamp > write.stamp;
-        let fence = || fences(id.thread).find(is_after);
-        (write.mode.is_seqcst() && write.stamp < own) || fence().is_some_and(|fence| fence.stamp < own)
-    };
-    graph.writes(event.addr)[floor..].iter().rposition(known).map_or(floor, |place| floor + place + 1)
 }
 
 /// What the op writes where this value is the newest.

@@ -1,0 +1,54 @@
+//! What must come before what, where all but loads takes effect in order.
+
+use std::ops::Range;
+
+use unpick_core::event::{Event, EventId};
+use unpick_core::graph::Graph;
+use unpick_core::op::{Addr, Kind, Rmw, ThreadId};
+
+/// Whether the location was written in the meantime.
+pub(super) fn is_written(graph: &Graph, addr: Addr, stamps: Range<u32>) -> bool {
+    graph.writes(addr).iter().any(|&write| stamps.contains(&graph.event(write).stamp))
+}
+
+/// Whether something took place in the meantime that a change of the location must come after.
+pub(super) fn is_changed(graph: &Graph, addr: Addr, seqcst: bool, stamps: Range<u32>) -> bool {
+    let changes = |event: &Event| event.rmw != Rmw::None || (seqcst && event.mode.is_seqcst());
+    let fences = |event: &Event| event.kind == Kind::Fence && event.mode.is_seqcst();
+    let mut reads = graph.reads(addr).iter().map(|&id| graph.event(id));
+    reads.any(|event| stamps.contains(&event.stamp) && changes(event))
+        || (seqcst && between(graph, &stamps).any(fences))
+        || is_written(graph, addr, stamps)
+}
+
+/// Whether something took place in the meantime that a fence must come after.
+pub(super) fn is_fenced(graph: &Graph, stamps: Range<u32>) -> bool {
+    between(graph, &stamps).any(|event| event.mode.is_seqcst())
+}
+
+/// The events with these stamps.
+fn between<'a>(graph: &'a Graph, stamps: &Range<u32>) -> impl Iterator<Item = &'a Event> {
+    let end = graph.len().min(stamps.end as usize);
+    graph.order()[stamps.start as usize..end].iter().map(|&id| graph.event(id))
+}
+
+/// The oldest place that a load may see, if what is sequentially consistent takes effect in order: such
+/// writes, and writes before a fence, are known to such a load, or to one after a fence, that comes later.
+pub(super) fn seqcst_floor(graph: &Graph, load: EventId, floor: usize) -> usize {
+    let event = graph.event(load);
+    let fences = |thread: ThreadId| {
+        let events = move |index: &u32| graph.event(EventId { thread, index: *index });
+        graph.seqcst_of(thread).iter().map(events).filter(|event| event.kind == Kind::Fence)
+    };
+    let own = event.mode.is_seqcst().then_some(event.stamp);
+    let Some(own) = own.or_else(|| fences(load.thread).next_back().map(|fence| fence.stamp)) else {
+        return floor;
+    };
+    let known = |&id: &EventId| {
+        let write = graph.event(id);
+        let is_after = |fence: &&Event| fence.stamp > write.stamp;
+        let fence = || fences(id.thread).find(is_after);
+        (write.mode.is_seqcst() && write.stamp < own) || fence().is_some_and(|fence| fence.stamp < own)
+    };
+    graph.writes(event.addr)[floor..].iter().rposition(known).map_or(floor, |place| floor + place + 1)
+}
