@@ -66,9 +66,7 @@ pub(super) fn wording(trace: &Trace, names: &[String], index: usize) -> Wording 
         Action::Panic { message } => {
             Wording::prose(format!("panic: {}", clean(message.lines().next().unwrap_or_default())))
         }
-        Action::Failure { message } => {
-            Wording::prose(clean(message.lines().next().unwrap_or_default()))
-        }
+        Action::Failure { message } => Wording::prose(clean(message.lines().next().unwrap_or_default())),
         Action::Waits { reason } => {
             let fluent = ["for ", "until ", "on "].iter().any(|start| reason.starts_with(start));
             Wording::prose(format!("waits{} {}", if fluent { "" } else { ":" }, clean(reason)))
