@@ -45,7 +45,7 @@ use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId, Value};
 use unpick_core::strategy::{Estimate, LockWaiter, Path, PreemptionBound, Ready, Scene, Seen, Strategy};
 
 use crate::branches::Branches;
-use conflicts::{is_changed, is_fenced, is_written, seqcst_floor};
+use conflicts::{is_changed, is_fenced, is_written, seqcst_floor, waiters, writes};
 
 /// No number.
 const NONE: u32 = u32::MAX;
@@ -672,27 +672,6 @@ impl Strategy for InOrder {
         (self.news, self.known) = (true, false);
         true
     }
-}
-
-/// What the op writes where this value is the newest.
-fn writes(op: &Op, value: Value) -> Option<Value> {
-    match op.kind {
-        Kind::Write => Some(op.operand),
-        Kind::Read if op.rmw != Rmw::None => op.apply(value),
-        _ => None,
-    }
-}
-
-/// How many threads wait for a location.
-fn waiters(ready: &Ready, graph: &Graph, addr: Addr) -> u32 {
-    let waits = |t: &u32| {
-        let thread = ThreadId(*t);
-        let op = ready
-            .op(thread)
-            .filter(|_| graph.exists(thread) && !ready.contains(thread) && !graph.is_finished(thread));
-        op.is_some_and(|op| op.addr == addr && op.kind == Kind::Read && op.rmw.may_wait())
-    };
-    (0..graph.thread_count() as u32).filter(waits).count() as u32
 }
 
 /// Where the items of a location are found; fences come first.

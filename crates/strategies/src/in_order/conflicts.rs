@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
-use unpick_core::op::{Addr, Kind, Rmw, ThreadId};
+use unpick_core::op::{Addr, Kind, Op, Rmw, ThreadId, Value};
+use unpick_core::strategy::Ready;
 
 /// Whether the location was written in the meantime.
 pub(super) fn is_written(graph: &Graph, addr: Addr, stamps: Range<u32>) -> bool {
@@ -51,4 +52,25 @@ pub(super) fn seqcst_floor(graph: &Graph, load: EventId, floor: usize) -> usize 
         (write.mode.is_seqcst() && write.stamp < own) || fence().is_some_and(|fence| fence.stamp < own)
     };
     graph.writes(event.addr)[floor..].iter().rposition(known).map_or(floor, |place| floor + place + 1)
+}
+
+/// What the op writes where this value is the newest.
+pub(super) fn writes(op: &Op, value: Value) -> Option<Value> {
+    match op.kind {
+        Kind::Write => Some(op.operand),
+        Kind::Read if op.rmw != Rmw::None => op.apply(value),
+        _ => None,
+    }
+}
+
+/// How many threads wait for a location.
+pub(super) fn waiters(ready: &Ready, graph: &Graph, addr: Addr) -> u32 {
+    let waits = |t: &u32| {
+        let thread = ThreadId(*t);
+        let op = ready
+            .op(thread)
+            .filter(|_| graph.exists(thread) && !ready.contains(thread) && !graph.is_finished(thread));
+        op.is_some_and(|op| op.addr == addr && op.kind == Kind::Read && op.rmw.may_wait())
+    };
+    (0..graph.thread_count() as u32).filter(waits).count() as u32
 }
