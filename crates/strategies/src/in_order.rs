@@ -226,7 +226,7 @@ impl InOrder {
 
     /// Marks the states in which a thread may be left because this thread takes a fence.
     fn mark_fence(&mut self, thread: ThreadId) {
-        let conflicts = |until, _| Some(matches!(until, Until::Fenced | Until::Changed { seqcst: true }));
+        let conflicts = |_, until, _| Some(matches!(until, Until::Fenced | Until::Changed { seqcst: true }));
         for slot in 0..self.leaves.len() {
             self.mark_if(slot, thread, conflicts);
         }
@@ -242,8 +242,13 @@ impl InOrder {
             return;
         }
         let prefix = graph.porf(id);
-        let conflicts = |until, len: u32| {
-            if knows(prefix, graph.order()[len as usize]) {
+        let conflicts = |thread, until, len: u32| {
+            let op = graph.order()[len as usize];
+            // The thread may have been left just there, for another reason.
+            if op.thread != thread {
+                return Some(false);
+            }
+            if knows(prefix, op) {
                 return None;
             }
             Some(match until {
@@ -263,7 +268,12 @@ impl InOrder {
     /// fence. `conflicts` says nothing if the thread that does so is later than the access because of it,
     /// and thus than all accesses before it.
     #[inline(always)]
-    fn mark_if(&mut self, slot: usize, but: ThreadId, conflicts: impl Fn(Until, u32) -> Option<bool>) {
+    fn mark_if(
+        &mut self,
+        slot: usize,
+        but: ThreadId,
+        conflicts: impl Fn(ThreadId, Until, u32) -> Option<bool>,
+    ) {
         let threads = self.leaves.get(slot).map_or(0, Vec::len);
         for thread in (0..threads).filter(|&thread| thread != but.index()) {
             let mut next = self.leaves[slot][thread];
@@ -273,7 +283,7 @@ impl InOrder {
                 self.items.get_mut(next as usize)
             {
                 let (this, before) = (next, *earlier);
-                let Some(conflict) = conflicts(sleep.until, *len) else { break };
+                let Some(conflict) = conflicts(ThreadId(thread as u32), sleep.until, *len) else { break };
                 *marked = conflict;
                 next = before;
                 if !conflict {
