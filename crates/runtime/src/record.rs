@@ -125,9 +125,11 @@ impl Calls {
     pub fn frames_of_program(&self) -> Frames {
         let all = self.frames();
         let is_library = |(name, place): &&(String, Option<Place>)| {
+            let by_place = |place: &Place| LIBRARY.iter().any(|part| place.file.contains(part));
+            let by_name = || CRATES.iter().any(|part| name.trim_start_matches('<').starts_with(part));
             name.contains("__rust")
                 || BELOW.iter().any(|part| name.contains(part))
-                || place.as_ref().is_some_and(|place| LIBRARY.iter().any(|part| place.file.contains(part)))
+                || place.as_ref().map_or_else(by_name, by_place)
         };
         let inner = all.iter().take_while(is_library).count();
         if inner == all.len() { all } else { all[inner..].to_vec() }
@@ -136,6 +138,9 @@ impl Calls {
 
 /// Parts of the paths of the standard library's files.
 const LIBRARY: [&str; 4] = ["/rustc/", "/library/alloc/", "/library/core/", "/library/std/"];
+
+/// What the names of the standard library's functions begin with.
+const CRATES: [&str; 3] = ["alloc::", "core::", "std::"];
 
 /// Leaves out what is not the program's.
 fn trim(frames: &mut Frames) {
