@@ -34,10 +34,10 @@
 //! The same graph may be met more than once all the same.
 
 mod conflicts;
+mod marks;
 
 use std::ops::Range;
 
-use unpick_core::clock::knows;
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::mutant::{self, Mutant};
@@ -162,6 +162,7 @@ pub struct InOrder {
     /// Whether the execution is known from another order.
     known: bool,
     candidates: Vec<ThreadId>,
+    view: Vec<u32>,
 }
 
 impl InOrder {
@@ -181,6 +182,7 @@ impl InOrder {
             news: true,
             known: false,
             candidates: Vec::new(),
+            view: Vec::new(),
         }
     }
 
@@ -222,113 +224,6 @@ impl InOrder {
             }
         }
         self.push_leave(thread, sleep);
-    }
-
-    /// Marks the states in which a thread may be left because this thread takes a fence.
-    fn mark_fence(&mut self, thread: ThreadId) {
-        let conflicts = |_, until, _| Some(matches!(until, Until::Fenced | Until::Changed { seqcst: true }));
-        for slot in 0..self.leaves.len() {
-            self.mark_if(slot, thread, conflicts);
-        }
-    }
-
-    /// Marks the states in which a thread may be left because of this access.
-    fn mark(&mut self, graph: &Graph, id: EventId) {
-        let event = graph.event(id);
-        let reads = event.kind == Kind::Read;
-        let (changes, waits) = (!reads || event.rmw != Rmw::None, reads && event.rmw.may_wait());
-        let seqcst = event.mode.is_seqcst();
-        if !changes && !seqcst {
-            return;
-        }
-        let prefix = graph.porf(id);
-        let conflicts = |thread, until, len: u32| {
-            let op = graph.order()[len as usize];
-            // The thread may have been left just there, for another reason.
-            if op.thread != thread {
-                return Some(false);
-            }
-            if knows(prefix, op) {
-                return None;
-            }
-            Some(match until {
-                Until::Written => changes,
-                Until::Changed { seqcst } => changes || seqcst,
-                Until::Fenced => true,
-                Until::Waited(_) => waits,
-            })
-        };
-        self.mark_if(slot(event.addr), id.thread, conflicts);
-        if seqcst {
-            self.mark_if(slot(Addr::NONE), id.thread, conflicts);
-        }
-    }
-
-    /// Marks the states in which another thread than this may be left before an access to a location, or a
-    /// fence. `conflicts` says nothing if the thread that does so is later than the access because of it,
-    /// and thus than all accesses before it.
-    #[inline(always)]
-    fn mark_if(
-        &mut self,
-        slot: usize,
-        but: ThreadId,
-        conflicts: impl Fn(ThreadId, Until, u32) -> Option<bool>,
-    ) {
-        let threads = self.leaves.get(slot).map_or(0, Vec::len);
-        for thread in (0..threads).filter(|&thread| thread != but.index()) {
-            let mut next = self.leaves[slot][thread];
-            // Items that are marked are left out of the chain.
-            let mut unmarked: Option<u32> = None;
-            while let Some(Item { len, what: What::Leave { sleep, marked, earlier, .. }, .. }) =
-                self.items.get_mut(next as usize)
-            {
-                let (this, before) = (next, *earlier);
-                let Some(conflict) = conflicts(ThreadId(thread as u32), sleep.until, *len) else { break };
-                *marked = conflict;
-                next = before;
-                if !conflict {
-                    unmarked = Some(this);
-                } else if let Some(later) = unmarked {
-                    self.set_earlier(later, before);
-                } else {
-                    self.leaves[slot][thread] = before;
-                }
-            }
-        }
-    }
-
-    fn set_earlier(&mut self, index: u32, to: u32) {
-        if let Some(Item { what: What::Leave { earlier, .. }, .. }) = self.items.get_mut(index as usize) {
-            *earlier = to;
-        }
-    }
-
-    /// Pushes an item that lets the running thread be left.
-    fn push_leave(&mut self, thread: ThreadId, sleep: Sleep) {
-        let slot = slot(sleep.addr);
-        if self.leaves.len() <= slot {
-            self.leaves.resize_with(slot + 1, Vec::new);
-        }
-        let leaves = &mut self.leaves[slot];
-        if leaves.len() <= thread.index() {
-            leaves.resize(thread.index() + 1, NONE);
-        }
-        let start = self.items.len();
-        let earlier = std::mem::replace(&mut leaves[thread.index()], start as u32);
-        self.push(sleep.since as usize, What::Leave { thread, sleep, marked: false, earlier });
-        self.branch(start);
-    }
-
-    fn pop(&mut self) -> Option<Item> {
-        let item = self.items.pop()?;
-        self.branches.take(self.items.len());
-        if let What::Leave { thread, sleep, earlier, .. } = item.what {
-            let last = &mut self.leaves[slot(sleep.addr)][thread.index()];
-            if *last as usize == self.items.len() {
-                *last = earlier;
-            }
-        }
-        Some(item)
     }
 
     /// Whether a thread that is ready may go on.
@@ -387,6 +282,44 @@ impl InOrder {
         let used = last.map_or(0, |last| last.used) + u32::from(left.is_some());
         self.switches.push(Switch { thread, len, used, since, passed: own.passed, pauses: start as u32 });
         self.news = own.passed == NONE;
+    }
+
+    /// Who moves next. `None`: what is left to do is known from another order.
+    fn decide(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
+        match self.plan.take() {
+            Some(Plan::Leave(sleep)) => {
+                let thread = self.switch(graph, ready, Some(sleep))?;
+                return Some(self.grant(graph, ready, thread));
+            }
+            Some(Plan::Turn { thread, left, before }) => {
+                self.enter(graph, thread, left, before);
+                // That the thread waits in a loop may have come out since.
+                self.known = !ready.contains(thread);
+                return (!self.known).then(|| self.grant(graph, ready, thread));
+            }
+            None => {}
+        }
+        let running = self.switches.last().copied();
+        let Some(switch) = running.filter(|switch| ready.contains(switch.thread)) else {
+            if running.is_some_and(|switch| self.is_in_vain(graph, ready, &switch)) {
+                self.known = true;
+                return None;
+            }
+            let thread = self.switch(graph, ready, None)?;
+            return Some(self.grant(graph, ready, thread));
+        };
+        if let Some(op) = ready.op(switch.thread) {
+            if op.kind == Kind::Join && !self.news {
+                let child = ThreadId(op.operand as u32);
+                let end = EventId { thread: child, index: graph.thread_len(child) as u32 - 1 };
+                self.known = graph.event(end).stamp >= switch.passed;
+                if self.known {
+                    return None;
+                }
+            }
+            self.offer_leave(graph, ready, switch.thread, op);
+        }
+        Some(self.grant(graph, ready, switch.thread))
     }
 
     /// Takes note of the fence that a thread is to take.
@@ -540,43 +473,11 @@ impl Strategy for InOrder {
     }
 
     fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
-        if self.known {
-            return None;
+        let next = if self.known { None } else { self.decide(graph, ready) };
+        if next.is_none() {
+            self.mark_waiters(graph, ready);
         }
-        match self.plan.take() {
-            Some(Plan::Leave(sleep)) => {
-                let thread = self.switch(graph, ready, Some(sleep))?;
-                return Some(self.grant(graph, ready, thread));
-            }
-            Some(Plan::Turn { thread, left, before }) => {
-                self.enter(graph, thread, left, before);
-                // That the thread waits in a loop may have come out since.
-                self.known = !ready.contains(thread);
-                return (!self.known).then(|| self.grant(graph, ready, thread));
-            }
-            None => {}
-        }
-        let running = self.switches.last().copied();
-        let Some(switch) = running.filter(|switch| ready.contains(switch.thread)) else {
-            if running.is_some_and(|switch| self.is_in_vain(graph, ready, &switch)) {
-                self.known = true;
-                return None;
-            }
-            let thread = self.switch(graph, ready, None)?;
-            return Some(self.grant(graph, ready, thread));
-        };
-        if let Some(op) = ready.op(switch.thread) {
-            if op.kind == Kind::Join && !self.news {
-                let child = ThreadId(op.operand as u32);
-                let end = EventId { thread: child, index: graph.thread_len(child) as u32 - 1 };
-                self.known = graph.event(end).stamp >= switch.passed;
-                if self.known {
-                    return None;
-                }
-            }
-            self.offer_leave(graph, ready, switch.thread, op);
-        }
-        Some(self.grant(graph, ready, switch.thread))
+        next
     }
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {

@@ -63,14 +63,18 @@ pub(super) fn writes(op: &Op, value: Value) -> Option<Value> {
     }
 }
 
+/// The threads that wait for a lock or a signal.
+pub(super) fn waiting(ready: &Ready, graph: &Graph) -> impl Iterator<Item = ThreadId> {
+    let threads = (0..graph.thread_count() as u32).map(ThreadId);
+    threads.filter(|&thread| {
+        let lives = graph.exists(thread) && !graph.is_finished(thread) && !ready.contains(thread);
+        let waits = |op: &Op| op.kind == Kind::Read && op.rmw.may_wait();
+        lives && ready.op(thread).is_some_and(waits)
+    })
+}
+
 /// How many threads wait for a location.
 pub(super) fn waiters(ready: &Ready, graph: &Graph, addr: Addr) -> u32 {
-    let waits = |t: &u32| {
-        let thread = ThreadId(*t);
-        let op = ready
-            .op(thread)
-            .filter(|_| graph.exists(thread) && !ready.contains(thread) && !graph.is_finished(thread));
-        op.is_some_and(|op| op.addr == addr && op.kind == Kind::Read && op.rmw.may_wait())
-    };
-    (0..graph.thread_count() as u32).filter(waits).count() as u32
+    let here = |thread: &ThreadId| ready.op(*thread).is_some_and(|op| op.addr == addr);
+    waiting(ready, graph).filter(here).count() as u32
 }
