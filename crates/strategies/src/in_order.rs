@@ -82,13 +82,6 @@ struct Pause {
     passed: u32,
 }
 
-impl Switch {
-    /// The stamps of events that took place after the thread was passed by, and before it took over.
-    fn since_passed(&self) -> Range<u32> {
-        self.passed..self.len
-    }
-}
-
 impl Pause {
     const FREE: Pause = Pause { sleep: None, passed: NONE };
 }
@@ -107,6 +100,13 @@ struct Switch {
     passed: u32,
     /// Where the pauses of the threads begin.
     pauses: u32,
+}
+
+impl Switch {
+    /// The stamps of events that took place after the thread was passed by, and before it took over.
+    fn since_passed(&self) -> Range<u32> {
+        self.passed..self.len
+    }
 }
 
 /// A decision that can be taken otherwise.
