@@ -11,15 +11,15 @@
 // bug rwlock_clockwrlock: deadlock
 // fixed rwlock_clockwrlock: 2 executions
 // bug sem_timedwait: deadlock
-// fixed sem_timedwait: 2 executions
+// fixed sem_timedwait: 2 executions, 2 blocked
 // bug sem_clockwait: deadlock
-// fixed sem_clockwait: 2 executions
+// fixed sem_clockwait: 2 executions, 2 blocked
 // bug cond_timedwait: deadlock
 // fixed cond_timedwait: 1 executions
 // bug futex: deadlock
-// fixed futex: 2 executions
-
+// fixed futex: 4 executions
 // settings: UNPICK_TIMEOUTS=never
+
 // Waits with a limit on time that never give up: what nobody gives back is waited for without end.
 #define _GNU_SOURCE
 #include <assert.h>

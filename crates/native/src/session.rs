@@ -10,7 +10,7 @@ use unpick_checkers::{race, stuck};
 use unpick_core::error::Error;
 use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
-use unpick_core::violation::{Kind, Point, Violation, Wait};
+use unpick_core::violation::{Kind, Point, Violation, Wait, Waiter};
 
 use crate::facts::Facts;
 use crate::fiber::{self, Fiber};
@@ -231,7 +231,8 @@ impl Session {
                     stuck = None;
                     outcome = Outcome::Complete;
                 }
-                let violation = race::in_graph(graph).or(stuck);
+                let graph = self.execution.graph();
+                let violation = race::in_graph(graph).or(stuck.map(|stuck| self.waiting(stuck)));
                 let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
                 let violation = if whole { self.leak() } else { violation };
                 violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
@@ -242,6 +243,19 @@ impl Session {
                 Outcome::Diverged(divergence)
             }
             other => other,
+        }
+    }
+
+    /// A loop inside a function that waits is no loop of the program: it is a deadlock.
+    fn waiting(&self, stuck: Violation) -> Violation {
+        let inside = |waiter: &Waiter| {
+            !matches!(waiter.wait, Wait::Spin { .. }) || self.threads[waiter.point.thread.index()].inside
+        };
+        match stuck.kind {
+            Kind::Livelock { waiters } if waiters.iter().all(inside) => {
+                Violation { kind: Kind::Deadlock { waiters }, ..stuck }
+            }
+            _ => stuck,
         }
     }
 

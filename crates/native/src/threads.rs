@@ -38,6 +38,8 @@ pub(crate) struct Thread {
     pub(crate) drawn: u64,
     /// Where its clock stands, in nanoseconds.
     pub(crate) clock: u64,
+    /// Whether it waits inside a function of the C library, which looks again and again.
+    pub(crate) inside: bool,
     /// How many events it had when it last said that it achieves nothing.
     pub(crate) spun: u32,
     /// Memory that ops have used and that it has written to since its last op.
@@ -59,6 +61,7 @@ impl Thread {
             reads: Vec::new(),
             drawn: 0,
             clock: 0,
+            inside: false,
             spun: 0,
             dirty: Vec::new(),
         }
@@ -87,6 +90,7 @@ impl Thread {
         self.reads.clear();
         self.drawn = 0;
         self.clock = 0;
+        self.inside = false;
         self.spun = 0;
         self.dirty.clear();
     }

@@ -42,7 +42,7 @@ fn look(caller: &Caller) -> u64 {
     BEGIN + *clock
 }
 
-fn nanoseconds(time: &Time) -> u64 {
+pub(crate) fn nanoseconds(time: &Time) -> u64 {
     (time.tv_sec.max(0) as u64).saturating_mul(SECOND).saturating_add(time.tv_nsec.max(0) as u64)
 }
 
@@ -60,8 +60,35 @@ pub(crate) unsafe fn reach(caller: &Caller, time: *const Time) {
     }
 }
 
+/// The code of a wait with a limit on time that has not got what it waits for: its time is over, and it is as late as that;
+/// or there is no such time.
+///
+/// # Safety
+///
+/// The pointer is null, or to a time.
+pub(crate) unsafe fn give_up(caller: &Caller, time: *const Time) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !is_valid(time) {
+            return libc::EINVAL;
+        }
+        reach(caller, time);
+    }
+    libc::ETIMEDOUT
+}
+
+/// Whether there is such a time.
+///
+/// # Safety
+///
+/// The pointer is null, or to a time.
+pub(crate) unsafe fn is_valid(time: *const Time) -> bool {
+    // SAFETY: the caller's promise.
+    time.is_null() || (0..SECOND as i64).contains(&unsafe { (*time).tv_nsec })
+}
+
 /// Lets some time pass for the calling thread.
-fn pass_time(caller: &Caller, nanoseconds: u64) {
+pub(crate) fn pass_time(caller: &Caller, nanoseconds: u64) {
     let clock = clock(caller);
     *clock = clock.saturating_add(nanoseconds);
 }

@@ -19,7 +19,11 @@ fn symbols(path: &Path, defined: bool) -> BTreeSet<String> {
     let file = object::File::parse(&*bytes).expect("it is an object file");
     let symbols: Vec<_> = if defined { file.dynamic_symbols().collect() } else { file.symbols().collect() };
     let wanted = symbols.iter().filter(|symbol| symbol.is_undefined() != defined);
-    wanted.filter_map(|symbol| symbol.name().ok()).filter(|name| !name.is_empty()).map(str::to_string).collect()
+    wanted
+        .filter_map(|symbol| symbol.name().ok())
+        .filter(|name| !name.is_empty())
+        .map(str::to_string)
+        .collect()
 }
 
 #[test]
@@ -33,11 +37,16 @@ fn each_function_of_the_runtime_is_used_by_a_program() {
         let include = include();
         let flags: Vec<&str> = head.flags.iter().map(String::as_str).chain([include.as_str()]).collect();
         for more in [&[][..], &["-DBUG"]] {
-            used.extend(symbols(&object(&compile_with(compiler, &name, &[&flags[..], more].concat())), false));
+            used.extend(symbols(
+                &object(&compile_with(compiler, &name, &[&flags[..], more].concat())),
+                false,
+            ));
         }
     }
-    let unused: Vec<&String> =
-        exported.iter().filter(|name| !used.contains(*name) && !NOT_CALLED.contains(&name.as_str())).collect();
+    let unused: Vec<&String> = exported
+        .iter()
+        .filter(|name| !used.contains(*name) && !NOT_CALLED.contains(&name.as_str()))
+        .collect();
     assert!(unused.is_empty(), "no program uses {unused:?}");
     let useless = NOT_CALLED.iter().filter(|name| used.contains(**name) || !exported.contains(**name));
     assert_eq!(useless.count(), 0, "exceptions that are none");

@@ -101,8 +101,9 @@ fn compilers() -> Vec<Compiler> {
     });
     let wanted = std::env::var("UNPICK_TEST_COMPILERS").unwrap_or_default();
     let known = std::iter::once(gcc).chain(clang);
-    let all: Vec<Compiler> =
-        known.filter(|known| wanted.is_empty() || wanted.split(',').any(|name| name == known.family)).collect();
+    let all: Vec<Compiler> = known
+        .filter(|known| wanted.is_empty() || wanted.split(',').any(|name| name == known.family))
+        .collect();
     assert!(!all.is_empty(), "there is no compiler of {wanted}");
     all
 }

@@ -90,7 +90,10 @@ impl Trial<'_> {
         let found = said.finding.as_ref().map_or("nothing", |finding| &finding.title);
         if found != bug {
             let message = said.finding.as_ref().map(|finding| &finding.message);
-            return Err(format!("found {found}, not {bug}; {message:?} {:?} {:?}", said.verdict, said.failed));
+            return Err(format!(
+                "found {found}, not {bug}; {message:?} {:?} {:?}",
+                said.verdict, said.failed
+            ));
         }
         let finding = said.finding.expect("it was found");
         let report = serde_json::to_string(&finding).expect("it was a message");
@@ -171,7 +174,8 @@ fn try_program(compiler: &Compiler, name: &str) -> Vec<String> {
 #[test]
 fn each_program_does_what_it_says() {
     let only = std::env::var("UNPICK_TEST_PROGRAM").ok();
-    let names = sources().into_iter().filter(|name| only.as_ref().is_none_or(|only| name.contains(only.as_str())));
+    let names =
+        sources().into_iter().filter(|name| only.as_ref().is_none_or(|only| name.contains(only.as_str())));
     let names: Vec<String> = names.collect();
     let compilers = compilers();
     let jobs: Vec<(&Compiler, &String)> =
