@@ -2,11 +2,11 @@
 
 use unpick_core::op::Site;
 
+use crate::abi_bytes::{copy, fill, shift};
 use crate::entry::{self, plain_entries};
 use crate::mode::{self, Mode};
 use crate::ops::Caller;
 use crate::session;
-use crate::sys;
 
 /// Notes a plain access of the program; in other processes nothing is done.
 #[inline(always)]
@@ -63,29 +63,6 @@ extern "C" fn pointer_update(address: usize, value: usize) {
     if unsafe { *(address as *const usize) } != value {
         access(address, 8, true);
     }
-}
-
-unsafe extern "C" fn copy(to: usize, from: usize, size: usize) -> usize {
-    access(from, size, false);
-    access(to, size, true);
-    // SAFETY: the caller's promise.
-    unsafe { sys::copy(to, from, size) };
-    to
-}
-
-unsafe extern "C" fn shift(to: usize, from: usize, size: usize) -> usize {
-    access(from, size, false);
-    access(to, size, true);
-    // SAFETY: the caller's promise.
-    unsafe { std::ptr::copy(from as *const u8, to as *mut u8, size) };
-    to
-}
-
-unsafe extern "C" fn fill(to: usize, value: i32, size: usize) -> usize {
-    access(to, size, true);
-    // SAFETY: the caller's promise.
-    unsafe { std::ptr::write_bytes(to as *mut u8, value as u8, size) };
-    to
 }
 
 plain_entries! {

@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use unpick_core::op::Site;
 use unpick_core::violation::Kind;
@@ -12,7 +13,7 @@ use crate::entry::entries;
 use crate::mode::{self, Mode};
 use crate::ops;
 use crate::real::pass;
-use crate::session::{self, depart_for_good};
+use crate::session::{self, Session, depart_for_good};
 use crate::sys;
 
 entries! {
@@ -73,17 +74,26 @@ extern "C" fn assertion_at_line(condition: *const c_char, file: *const c_char, l
 }
 
 /// Signals that end a process, and what they mean.
-const SIGNALS: [(i32, &str); 6] = [
+const SIGNALS: [(i32, &str); 12] = [
     (libc::SIGSEGV, "a segmentation fault"),
     (libc::SIGBUS, "a bus error"),
     (libc::SIGFPE, "an arithmetic error, such as a division by zero"),
     (libc::SIGILL, "an illegal instruction"),
     (libc::SIGTRAP, "a trap"),
     (libc::SIGSYS, "a forbidden system call"),
+    (libc::SIGABRT, "an abort"),
+    (libc::SIGTERM, "SIGTERM, which it has sent to itself"),
+    (libc::SIGPIPE, "SIGPIPE: nobody reads what it writes"),
+    (libc::SIGALRM, "SIGALRM, which it does not handle"),
+    (libc::SIGUSR1, "SIGUSR1, which it does not handle"),
+    (libc::SIGUSR2, "SIGUSR2, which it does not handle"),
 ];
 
+/// Those that another process may have sent.
+const SENT: [i32; 5] = [libc::SIGTERM, libc::SIGPIPE, libc::SIGALRM, libc::SIGUSR1, libc::SIGUSR2];
+
 /// Watches over crashes, and over threads that run without end.
-pub(crate) fn install() {
+pub(crate) fn install(hang_limit: Duration) {
     crate::pool::signal_stack();
     for (signal, _) in SIGNALS {
         handle(signal, on_crash);
@@ -94,6 +104,31 @@ pub(crate) fn install() {
     let timer = libc::itimerval { it_interval: every, it_value: every };
     // SAFETY: the timer is readable.
     unsafe { sys::call(libc::SYS_setitimer, [1, &raw const timer as usize, 0, 0, 0, 0]) };
+    watch_for_rest(hang_limit);
+}
+
+/// In so many parts the time is divided after which a thread that rests is taken to rest for ever.
+const PARTS: u32 = 4;
+
+/// Watches over threads that rest: no time of the processor passes for them, so it is looked now and then. The signal is
+/// that of the other watch.
+fn watch_for_rest(hang_limit: Duration) {
+    let part = (hang_limit / PARTS).max(Duration::from_millis(50));
+    let every = libc::timespec { tv_sec: part.as_secs() as i64, tv_nsec: part.subsec_nanos().into() };
+    let times = libc::itimerspec { it_interval: every, it_value: every };
+    let mut timer = 0i32;
+    // SAFETY: an event of zeroes is one; the kernel reads it and the times, and writes the number of the timer.
+    unsafe {
+        let mut event: libc::sigevent = MaybeUninit::zeroed().assume_init();
+        event.sigev_notify = libc::SIGEV_SIGNAL;
+        event.sigev_signo = libc::SIGVTALRM;
+        let arguments =
+            [libc::CLOCK_MONOTONIC as usize, &raw const event as usize, &raw mut timer as usize, 0, 0, 0];
+        if sys::call(libc::SYS_timer_create, arguments) == 0 {
+            let arguments = [timer as usize, 0, &raw const times as usize, 0, 0, 0];
+            sys::call(libc::SYS_timer_settime, arguments);
+        }
+    }
 }
 
 /// Whether the process was interrupted.
@@ -130,6 +165,10 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
         ((*info).si_addr() as usize, (*info).si_code, context.uc_mcontext.gregs)
     };
     let instruction = registers[libc::REG_RIP as usize] as usize;
+    // SAFETY: signals of these kinds have a sender; who asks for its own number changes nothing.
+    if SENT.contains(&signal) && unsafe { (*info).si_pid() } as isize != unsafe { own_process() } {
+        sys::exit(128 + signal);
+    }
     if !mode::in_program() {
         let text =
             format!("unpick: signal {signal} in the runtime, at {instruction:#x}, address {address:#x}\n");
@@ -153,18 +192,52 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
     } else {
         String::from(what)
     };
+    let kind = if signal == libc::SIGABRT { Kind::Abort } else { Kind::Crash { problem } };
     // Places are return addresses, which come after the instruction.
-    s.fail(Kind::Crash { problem }, Site(instruction as u64 + 1));
+    s.fail(kind, Site(instruction as u64 + 1));
     depart_for_good(session)
+}
+
+unsafe fn own_process() -> isize {
+    // SAFETY: asks for a number.
+    unsafe { sys::call(libc::SYS_getpid, [0; 6]) }
 }
 
 /// What is said of a thread that does nothing visible for long.
 pub(crate) const ENDLESS: &str = "the thread goes round without end, and does nothing that others could see";
 
-unsafe extern "C" fn on_tick(_: i32, _: *mut libc::siginfo_t, context: *mut c_void) {
+/// What is said of a thread that the system does not let go on.
+const RESTS: &str = "the thread waits in the system, and nothing lets it go on";
+
+/// Looks whether the running thread rests.
+fn on_part(s: &mut Session, instruction: usize) {
+    let now = (s.execution.stats().runs, s.execution.position(s.current));
+    let cpu = crate::explore::cpu();
+    let (progress, before, parts) = s.rested;
+    if progress != now || cpu > before + Duration::from_millis(20) {
+        s.rested = (now, cpu, 0);
+        return;
+    }
+    s.rested.2 = parts + 1;
+    if parts + 1 >= PARTS && mode::in_program() {
+        mode::set(Mode::Engine);
+        s.rested.2 = 0;
+        s.fail(Kind::Crash { problem: String::from(RESTS) }, Site(instruction as u64 + 1));
+        depart_for_good(s)
+    }
+}
+
+unsafe extern "C" fn on_tick(_: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     let session = session::get();
     if session.is_null() {
         return;
+    }
+    // SAFETY: the kernel passes valid pointers to a handler of this kind; the session is never freed.
+    unsafe {
+        if (*info).si_code == libc::SI_TIMER {
+            let registers = (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+            return on_part(&mut *session, registers[libc::REG_RIP as usize] as usize);
+        }
     }
     // SAFETY: the session is never freed. Where the engine was interrupted, numbers are read that it may be about to
     // change; then another tick tells.

@@ -395,7 +395,7 @@ fn summary(config: &Config, session: &Session, stats: &Stats, exhausted: bool, d
 }
 
 /// CPU time of the process.
-fn cpu() -> Duration {
+pub(crate) fn cpu() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let arguments = [libc::CLOCK_PROCESS_CPUTIME_ID as usize, &raw mut time as usize, 0, 0, 0, 0];
     // SAFETY: a valid clock and a valid place for its time.

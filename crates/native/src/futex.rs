@@ -41,6 +41,16 @@ unsafe extern "C" fn call(number: i64, a: usize, b: usize, c: usize, d: usize, e
         (libc::SYS_futex, other) => {
             caller.refuse(format!("operation {other} of the system call `futex` cannot be checked"))
         }
+        (libc::SYS_getrandom, _) => {
+            caller.leave();
+            crate::random::fill(a as *mut u8, b);
+            return b as i64;
+        }
+        (libc::SYS_clock_gettime, _) => {
+            // SAFETY: the caller's pointer.
+            unsafe { *(b as *mut libc::timespec) = crate::time::now(&caller) };
+            0
+        }
         (libc::SYS_gettid, _) => 1000 + caller.thread.0 as isize,
         (libc::SYS_sched_yield, _) => 0,
         // SAFETY: the caller's arguments.

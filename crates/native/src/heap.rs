@@ -67,8 +67,9 @@ impl Arena {
         if self.mapped == 0 {
             (self.top, self.mapped) = (base, base);
         }
-        let start = (self.top + GAP).next_multiple_of(align.max(16));
-        let Some(end) = start.checked_add(size.max(1)).filter(|&end| end <= base + SPACE - PART) else {
+        let start = (self.top + GAP).checked_next_multiple_of(align.max(16));
+        let end = start.and_then(|start| start.checked_add(size.max(1)));
+        let (Some(start), Some(end)) = (start, end.filter(|&end| end <= base + SPACE - PART)) else {
             return 0;
         };
         while self.mapped < end {

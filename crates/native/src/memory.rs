@@ -32,6 +32,7 @@ entries! {
     aligned_alloc => allocate_aligned;
     memalign => allocate_aligned;
     valloc => allocate_pages;
+    pvalloc => allocate_whole_pages;
     malloc_usable_size => usable_size;
     _Znwm => new;
     _Znam => new;
@@ -39,8 +40,8 @@ entries! {
     _ZnamRKSt9nothrow_t => allocate;
     _ZnwmSt11align_val_t => new_aligned;
     _ZnamSt11align_val_t => new_aligned;
-    _ZnwmSt11align_val_tRKSt9nothrow_t => new_aligned;
-    _ZnamSt11align_val_tRKSt9nothrow_t => new_aligned;
+    _ZnwmSt11align_val_tRKSt9nothrow_t => try_new_aligned;
+    _ZnamSt11align_val_tRKSt9nothrow_t => try_new_aligned;
     _ZdlPv => release;
     _ZdaPv => release;
     _ZdlPvm => release;
@@ -115,6 +116,10 @@ extern "C" fn new_aligned(size: usize, align: usize) -> usize {
     or_end(allocate_aligned(align, size.max(1)))
 }
 
+extern "C" fn try_new_aligned(size: usize, align: usize) -> usize {
+    allocate_aligned(align, size.max(1))
+}
+
 fn or_end(block: usize) -> usize {
     if block == 0 {
         sys::write(2, b"unpick: the program has used up its memory\n");
@@ -128,14 +133,13 @@ extern "C" fn allocate_zeroed(count: usize, size: usize) -> usize {
         // SAFETY: any size is allowed.
         return unsafe { __libc_calloc(count, size) };
     }
-    let Some(size) = count.checked_mul(size) else { return 0 };
-    let block = take(size, 16);
+    let block = take(count.saturating_mul(size), 16);
     // Blocks are zero when they are taken for the first time.
     let again = session::get();
     // SAFETY: the session, if there is one, and a block of so many bytes.
     unsafe {
         if block != 0 && !again.is_null() && (*again).limits.reuse {
-            sys::fill(block, 0, size);
+            sys::fill(block, 0, count * size);
         }
     }
     block
@@ -146,11 +150,16 @@ extern "C" fn allocate_aligned(align: usize, size: usize) -> usize {
         // SAFETY: any size is allowed.
         return unsafe { __libc_memalign(align, size) };
     }
-    take(size, align)
+    // As the C library does it.
+    take(size, align.checked_next_power_of_two().unwrap_or(1 << 63))
 }
 
 extern "C" fn allocate_pages(size: usize) -> usize {
     allocate_aligned(4096, size)
+}
+
+extern "C" fn allocate_whole_pages(size: usize) -> usize {
+    allocate_aligned(4096, size.checked_next_multiple_of(4096).unwrap_or(usize::MAX))
 }
 
 unsafe extern "C" fn allocate_aligned_at(place: *mut usize, align: usize, size: usize) -> i32 {
@@ -167,10 +176,8 @@ unsafe extern "C" fn allocate_aligned_at(place: *mut usize, align: usize, size: 
 }
 
 extern "C" fn reallocate_array(block: usize, count: usize, size: usize) -> usize {
-    match count.checked_mul(size) {
-        Some(size) => reallocate(block, size),
-        None => 0,
-    }
+    // As much as there never is.
+    reallocate(block, count.checked_mul(size).unwrap_or(usize::MAX))
 }
 
 extern "C" fn reallocate(block: usize, size: usize) -> usize {
@@ -180,6 +187,11 @@ extern "C" fn reallocate(block: usize, size: usize) -> usize {
     }
     if block == 0 {
         return take(size, 16);
+    }
+    if size == 0 {
+        // As the C library does it.
+        release(block);
+        return 0;
     }
     let known = heap::contains(block).then(|| heap::find(block)).flatten();
     let Some(known) = known.filter(|known| known.block.start == block) else {

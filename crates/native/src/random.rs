@@ -23,7 +23,8 @@ fn next() -> u64 {
     number ^ number >> 32
 }
 
-fn fill(buffer: *mut u8, size: usize) {
+/// Fills a buffer of the program.
+pub(crate) fn fill(buffer: *mut u8, size: usize) {
     for at in (0..size).step_by(8) {
         let number = next().to_ne_bytes();
         let count = number.len().min(size - at);

@@ -5,6 +5,8 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
+use std::time::Duration;
+
 use unpick_checkers::spin::Spins;
 use unpick_checkers::{race, stuck};
 use unpick_core::error::Error;
@@ -68,7 +70,9 @@ pub(crate) struct Session {
     pub(crate) renew: bool,
     /// Functions to be called at the end of the process, with their arguments.
     pub(crate) at_exit: Vec<(usize, usize)>,
-    /// How many of those there were when `main` began.
+    /// The same for a quick end.
+    pub(crate) at_quick_exit: Vec<(usize, usize)>,
+    /// How many of the former there were when `main` began.
     pub(crate) at_exit_kept: usize,
     /// Destructors of keys; 0: none, 1: the key is not in use.
     pub(crate) keys: Vec<usize>,
@@ -91,6 +95,8 @@ pub(crate) struct Session {
     explorer: Fiber,
     /// Events before the last look at whether the program makes progress.
     pub(crate) looked: (u64, u32, u32),
+    /// The same at the last look at whether it rests, with the CPU time, and how often it did since.
+    pub(crate) rested: ((u64, u32), Duration, u32),
 }
 
 /// Bytes of stack that the engine needs.
@@ -145,6 +151,7 @@ impl Session {
             wanted: 0,
             renew: false,
             at_exit: Vec::new(),
+            at_quick_exit: crate::threads::quick_before_main().to_vec(),
             at_exit_kept: 0,
             keys: Vec::new(),
             keys_kept: Vec::new(),
@@ -158,6 +165,7 @@ impl Session {
             snapshot: Snapshot::default(),
             explorer: Fiber { storage, ..Fiber::default() },
             looked: (0, 0, 0),
+            rested: ((0, 0), Duration::ZERO, 0),
         };
         let session = Box::leak(Box::new(session));
         (session.at_exit, session.keys) = crate::threads::before_main();
@@ -201,6 +209,8 @@ impl Session {
         self.ignored.clear();
         self.retired.clear();
         self.at_exit.truncate(self.at_exit_kept);
+        self.at_quick_exit.clear();
+        self.at_quick_exit.extend_from_slice(crate::threads::quick_before_main());
         self.keys.clone_from(&self.keys_kept);
     }
 

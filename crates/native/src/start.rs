@@ -121,7 +121,7 @@ fn check() -> Result<(), Error> {
     };
     let mut plan = registry::plan(&config)?;
     output::drop_all();
-    crash::install();
+    crash::install(config.hang_limit);
     frames::prepare();
     let session = Session::make(plan.begin(), limits)?;
     // SAFETY: the session was just made.

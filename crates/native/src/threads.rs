@@ -185,7 +185,7 @@ fn run_destructors() {
             let s = caller.session();
             let destructor = s.keys[key];
             let value = s.threads[caller.thread.index()].keys.get_mut(key).map_or(0, std::mem::take);
-            if value != 0 && destructor > 1 {
+            if value != 0 && destructor > NO_KEY {
                 any = true;
                 call(destructor, value);
             }
@@ -215,10 +215,14 @@ fn exit_process(code: i32) -> ! {
     caller.stop(Wait::Exit)
 }
 
+/// Stands for the destructor of a key that is not in use.
+const NO_KEY: usize = 1;
+
 // ---------------------------------------------------------------- before `main`
 
 struct Before {
     at_exit: Vec<(usize, usize)>,
+    at_quick_exit: Vec<(usize, usize)>,
     keys: Vec<usize>,
     values: Vec<usize>,
 }
@@ -228,8 +232,12 @@ struct Global(UnsafeCell<Before>);
 // SAFETY: used in a check only, by its one OS thread.
 unsafe impl Sync for Global {}
 
-static BEFORE: Global =
-    Global(UnsafeCell::new(Before { at_exit: Vec::new(), keys: Vec::new(), values: Vec::new() }));
+static BEFORE: Global = Global(UnsafeCell::new(Before {
+    at_exit: Vec::new(),
+    at_quick_exit: Vec::new(),
+    keys: Vec::new(),
+    values: Vec::new(),
+}));
 
 fn before() -> &'static mut Before {
     // SAFETY: see `Global`; callers let go of the reference before the next call.
@@ -239,6 +247,11 @@ fn before() -> &'static mut Before {
 /// What was registered before `main`: functions for the end of the process, and keys.
 pub(crate) fn before_main() -> (Vec<(usize, usize)>, Vec<usize>) {
     (before().at_exit.clone(), before().keys.clone())
+}
+
+/// What was registered before `main` for a quick end.
+pub(crate) fn quick_before_main() -> &'static [(usize, usize)] {
+    &before().at_quick_exit
 }
 
 // ---------------------------------------------------------------- the interface
@@ -251,7 +264,7 @@ entries! {
     exit => exit;
     _exit => exit_at_once;
     _Exit => exit_at_once;
-    quick_exit => exit_at_once;
+    quick_exit => exit_quickly;
     pthread_key_create => key_create;
     pthread_key_delete => key_delete;
     pthread_getspecific => get_specific;
@@ -259,6 +272,7 @@ entries! {
     __cxa_thread_atexit_impl => thread_at_exit;
     __cxa_thread_atexit => thread_at_exit;
     __cxa_atexit => at_exit;
+    __cxa_at_quick_exit => at_quick_exit;
 }
 
 pub(crate) extern "C" fn create(
@@ -334,6 +348,11 @@ fn join_thread(caller: &Caller, handle: usize, result: *mut usize) -> i32 {
         return libc::EINVAL;
     }
     caller.take_other(&Op::join(thread, caller.site));
+    // It is not earlier now than when the thread ended.
+    let threads = &mut caller.session().threads;
+    let end = threads[thread.index()].clock;
+    let own = &mut threads[caller.thread.index()].clock;
+    *own = end.max(*own);
     if !result.is_null() {
         // SAFETY: the caller's pointer.
         unsafe { *result = caller.session().threads[thread.index()].result };
@@ -347,8 +366,11 @@ pub(crate) extern "C" fn detach(handle: usize) -> i32 {
     };
     let code = match thread_of(&caller, handle) {
         Some(thread) => {
-            caller.session().threads[thread.index()].detached = true;
-            0
+            let other = &mut caller.session().threads[thread.index()];
+            match std::mem::replace(&mut other.detached, true) || other.joined {
+                true => libc::EINVAL,
+                false => 0,
+            }
         }
         None => libc::ESRCH,
     };
@@ -385,6 +407,37 @@ extern "C" fn exit_at_once(code: i32) -> ! {
         caller.fail(Kind::Exit { code });
     }
     caller.stop(Wait::Exit)
+}
+
+/// Calls what was registered for that, and nothing else.
+extern "C" fn exit_quickly(code: i32) -> ! {
+    if is_ordinary() {
+        pass!(c"quick_exit", fn(i32) -> (), code);
+    }
+    while mode::in_program() {
+        let caller = at_end();
+        let Some((function, argument)) = caller.session().at_quick_exit.pop() else {
+            caller.leave();
+            break;
+        };
+        call(function, argument);
+        mode::set(Mode::Program);
+    }
+    exit_at_once(code)
+}
+
+extern "C" fn at_quick_exit(function: usize, module: usize) -> i32 {
+    if is_ordinary() {
+        return pass!(c"__cxa_at_quick_exit", fn(usize, usize) -> i32, function, module);
+    }
+    match ops::enter() {
+        Some(caller) => {
+            caller.session().at_quick_exit.push((function, 0));
+            caller.leave();
+        }
+        None => before().at_quick_exit.push((function, 0)),
+    }
+    0
 }
 
 /// Whether the process is an ordinary one.
@@ -444,13 +497,27 @@ pub(crate) extern "C" fn key_delete(key: u32) -> i32 {
     if is_ordinary() {
         return pass!(c"pthread_key_delete", fn(u32) -> i32, key);
     }
-    if let Some(caller) = ops::enter() {
-        if let Some(destructor) = caller.session().keys.get_mut(key as usize) {
-            *destructor = 1;
+    let caller = ops::enter();
+    let known = match key_of(caller.as_ref(), key) {
+        Some(destructor) => {
+            *destructor = NO_KEY;
+            true
         }
+        None => false,
+    };
+    if let Some(caller) = caller {
         caller.leave();
     }
-    0
+    if known { 0 } else { libc::EINVAL }
+}
+
+/// The destructor of a key that is in use.
+fn key_of(caller: Option<&Caller>, key: u32) -> Option<&mut usize> {
+    let keys = match caller {
+        Some(caller) => &mut caller.session().keys,
+        None => &mut before().keys,
+    };
+    keys.get_mut(key as usize).filter(|destructor| **destructor != NO_KEY)
 }
 
 pub(crate) extern "C" fn get_specific(key: u32) -> usize {
@@ -463,6 +530,7 @@ pub(crate) extern "C" fn get_specific(key: u32) -> usize {
         None => &before().values,
     };
     let value = values.get(key as usize).copied().unwrap_or(0);
+    let value = key_of(caller.as_ref(), key).map_or(0, |_| value);
     if let Some(caller) = caller {
         caller.leave();
     }
@@ -473,20 +541,21 @@ pub(crate) extern "C" fn set_specific(key: u32, value: usize) -> i32 {
     if is_ordinary() {
         return pass!(c"pthread_setspecific", fn(u32, usize) -> i32, key, value);
     }
-    let key = key as usize;
     let caller = ops::enter();
+    let known = key_of(caller.as_ref(), key).is_some();
     let values = match &caller {
         Some(caller) => &mut caller.session().threads[caller.thread.index()].keys,
         None => &mut before().values,
     };
-    if key >= values.len() {
-        values.resize(key + 1, 0);
+    let key = key as usize;
+    if known {
+        values.resize(values.len().max(key + 1), 0);
+        values[key] = value;
     }
-    values[key] = value;
     if let Some(caller) = caller {
         caller.leave();
     }
-    0
+    if known { 0 } else { libc::EINVAL }
 }
 
 /// Ends a process that cannot be checked, before the check has begun.

@@ -98,6 +98,12 @@ fn is_checked() -> bool {
     mode::mode() != Mode::Off
 }
 
+/// The time of the calling thread, as programs write it.
+pub(crate) fn now(caller: &Caller) -> Time {
+    let now = look(caller);
+    Time { tv_sec: (now / SECOND) as i64, tv_nsec: (now % SECOND) as i64 }
+}
+
 unsafe extern "C" fn get(number: i32, place: *mut Time) -> i32 {
     let now = match ops::enter() {
         Some(caller) => {

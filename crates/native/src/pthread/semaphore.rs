@@ -132,9 +132,14 @@ unsafe extern "C" fn wait_until_clock(semaphore: *mut Semaphore, clock: i32, tim
 
 unsafe extern "C" fn post(semaphore: *mut Semaphore) -> i32 {
     let Some(caller) = ops::enter() else { return pass!(c"sem_post", fn(*mut Semaphore) -> i32, semaphore) };
-    caller.take(key(semaphore), Op::rmw(Addr::NONE, Rmw::Add, Mode::Release, 1, caller.site));
+    let old = caller.take(key(semaphore), Op::rmw(Addr::NONE, Rmw::Add, Mode::Release, 1, caller.site));
+    let most = old >= Value::from(MOST);
+    if most {
+        // There was no room: as before.
+        caller.take(key(semaphore), Op::rmw(Addr::NONE, Rmw::Sub, Mode::Relaxed, 1, caller.site));
+    }
     caller.leave();
-    0
+    if most { fail(libc::EOVERFLOW) } else { 0 }
 }
 
 unsafe extern "C" fn value(semaphore: *mut Semaphore, place: *mut i32) -> i32 {
