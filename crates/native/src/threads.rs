@@ -34,6 +34,8 @@ pub(crate) struct Thread {
     keys: Vec<usize>,
     /// Locks that it reads through, and how often.
     pub(crate) reads: Vec<(usize, u32)>,
+    /// What its random numbers depend on.
+    pub(crate) seed: u64,
     /// How many random numbers it has asked for.
     pub(crate) drawn: u64,
     /// Where its clock stands, in nanoseconds.
@@ -59,6 +61,7 @@ impl Thread {
             destructors: Vec::new(),
             keys: Vec::new(),
             reads: Vec::new(),
+            seed: 0,
             drawn: 0,
             clock: 0,
             inside: false,
@@ -88,6 +91,7 @@ impl Thread {
         self.destructors.clear();
         self.keys.clear();
         self.reads.clear();
+        self.seed = 0;
         self.drawn = 0;
         self.clock = 0;
         self.inside = false;
@@ -312,10 +316,10 @@ pub(crate) extern "C" fn create(
         s.execution.repeat();
         depart_for_good(caller.session);
     }
-    let clock = s.threads[caller.thread.index()].clock;
+    let Thread { clock, seed, .. } = s.threads[caller.thread.index()];
     let thread = &mut s.threads[child.index()];
     thread.begin(function, argument);
-    thread.clock = clock;
+    (thread.clock, thread.seed) = (clock, seed);
     thread.detached = state == libc::PTHREAD_CREATE_DETACHED;
     // SAFETY: the caller's pointer.
     unsafe { *handle = thread.fiber.storage };
