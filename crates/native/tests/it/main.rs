@@ -7,6 +7,7 @@
 //! // bug: data race                         the title of the violation
 //! // bugs: 12 data race, 24 executions      so many different ones are found by going on, in so many executions
 //! // fixed: 3 executions, 1 blocked         how many there are, and that the program holds
+//! // fixed: holds                           the same where the number depends on the library of the compiler
 //! // refused: cannot be checked             the check ends with an error that says so
 //! // says: two accesses to                  what the report of the bug must contain
 //! // settings: UNPICK_MODEL=sc              variables of the environment
