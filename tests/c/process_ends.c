@@ -16,6 +16,9 @@
 // bug in_thread: failing exit
 // says in_thread: 3
 // fixed in_thread: 2 executions
+// bug __assert: failed assertion
+// says __assert: assertion `the code is 0` failed
+// fixed __assert: 1 executions
 // bug atexit: failed assertion
 // fixed atexit: 1 executions
 // bug at_quick_exit: failed assertion
@@ -80,6 +83,11 @@ int main(int count, char **arguments) {
         at_quick_exit(second);
         at_quick_exit(quick);
         quick_exit(0);
+    }
+    if (!strcmp(how, "__assert")) {
+        if (CODE)
+            __assert("the code is 0", __FILE__, __LINE__);
+        return 0;
     }
     if (!strcmp(how, "in_thread")) {
         pthread_create(&thread, 0, ends, 0);

@@ -30,7 +30,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use unpick_native_wire::{CHANNEL, Ending, Finding, Message, Verdict};
 
 mod coverage;
-mod crashes;
 mod ordinary;
 mod programs;
 mod strategies;
@@ -119,7 +118,7 @@ fn compile(name: &str, flags: &[&str]) -> PathBuf {
     compile_with(&compilers()[0], name, flags)
 }
 
-/// Compiles a program unless that was done, and returns where it is; its object lies beside it.
+/// Compiles a program unless that was done, and returns where it is.
 fn compile_with(compiler: &Compiler, name: &str, flags: &[&str]) -> PathBuf {
     type Done = Mutex<BTreeMap<PathBuf, Arc<OnceLock<()>>>>;
     static DONE: Done = Mutex::new(BTreeMap::new());
@@ -130,11 +129,8 @@ fn compile_with(compiler: &Compiler, name: &str, flags: &[&str]) -> PathBuf {
     out
 }
 
-fn object(program: &Path) -> PathBuf {
-    program.with_added_extension("o")
-}
-
 fn build(compiler: &Compiler, name: &str, flags: &[&str], out: &Path) {
+    let object = out.with_added_extension("o");
     let driver = if name.ends_with(".cpp") { &compiler.cxx } else { &compiler.c };
     let compile = ["-g", "-O1", "-fsanitize=thread", "-mcx16", "-c"];
     let mut command = Command::new(driver);
@@ -142,11 +138,11 @@ fn build(compiler: &Compiler, name: &str, flags: &[&str], out: &Path) {
     let more = std::env::var("UNPICK_TEST_FLAGS").unwrap_or_default();
     let flags = flags.iter().copied().chain(more.split_whitespace());
     let command = command.args(compile).args(compiler.flags).args(flags);
-    run(command.arg(source(name)).arg("-o").arg(object(out)));
+    run(command.arg(source(name)).arg("-o").arg(&object));
     let library = library();
     let path = format!("-Wl,-rpath,{}", library.display());
     let mut command = Command::new(driver);
-    let link = command.arg(object(out)).arg("-o").arg(out).arg("-L").arg(&library).arg(path);
+    let link = command.arg(&object).arg("-o").arg(out).arg("-L").arg(&library).arg(path);
     run(link.args(["-lunpick_native", "-pthread"]));
 }
 
