@@ -65,6 +65,12 @@ impl Head {
         head
     }
 
+    /// The titles of the violations that a case shows which has a fixed twin.
+    pub(super) fn twins(&self) -> Vec<String> {
+        let twins = self.cases.iter().filter(|case| case.fixed.is_some());
+        twins.filter_map(|case| case.bug.clone()).collect()
+    }
+
     /// Whether the program is run here, by this compiler.
     pub(super) fn fits(&self, compiler: &Compiler) -> bool {
         self.by.is_none() && self.compiler.as_ref().is_none_or(|only| only == compiler.family)
