@@ -10,6 +10,8 @@
 // fixed order64: 6 executions
 // bug order128: data race
 // fixed order128: 6 executions
+// bug large: data race
+// fixed large: holds
 // bug fences: data race
 // fixed fences: 3 executions
 
@@ -112,40 +114,104 @@ ORDERS(32, unsigned)
 ORDERS(64, unsigned long)
 ORDERS(128, unsigned __int128)
 
-typedef unsigned __int128 wide;
 /* By other names: compilers take these for their own, and replace them. */
-#define LIBRARY(name) __asm__("__atomic_" #name "_16")
-wide library_load(const volatile void *, int) LIBRARY(load);
-void library_store(volatile void *, wide, int) LIBRARY(store);
-wide library_exchange(volatile void *, wide, int) LIBRARY(exchange);
-_Bool library_compare_exchange(volatile void *, void *, wide, int, int) LIBRARY(compare_exchange);
-wide library_fetch_add(volatile void *, wide, int) LIBRARY(fetch_add);
-wide library_fetch_sub(volatile void *, wide, int) LIBRARY(fetch_sub);
-wide library_fetch_and(volatile void *, wide, int) LIBRARY(fetch_and);
-wide library_fetch_or(volatile void *, wide, int) LIBRARY(fetch_or);
-wide library_fetch_xor(volatile void *, wide, int) LIBRARY(fetch_xor);
-wide library_fetch_nand(volatile void *, wide, int) LIBRARY(fetch_nand);
+#define LIBRARY(name, bytes) __asm__("__atomic_" #name "_" #bytes)
+#define LIBRARY_VALUES(bytes, type)                                                                           \
+    type load_##bytes(const volatile void *, int) LIBRARY(load, bytes);                                       \
+    void store_##bytes(volatile void *, type, int) LIBRARY(store, bytes);                                     \
+    type exchange_##bytes(volatile void *, type, int) LIBRARY(exchange, bytes);                               \
+    _Bool cas_##bytes(volatile void *, void *, type, int, int) LIBRARY(compare_exchange, bytes);              \
+    type add_##bytes(volatile void *, type, int) LIBRARY(fetch_add, bytes);                                   \
+    type sub_##bytes(volatile void *, type, int) LIBRARY(fetch_sub, bytes);                                   \
+    type and_##bytes(volatile void *, type, int) LIBRARY(fetch_and, bytes);                                   \
+    type or_##bytes(volatile void *, type, int) LIBRARY(fetch_or, bytes);                                     \
+    type xor_##bytes(volatile void *, type, int) LIBRARY(fetch_xor, bytes);                                   \
+    type nand_##bytes(volatile void *, type, int) LIBRARY(fetch_nand, bytes);                                 \
+    static void library_values_##bytes(void) {                                                                \
+        static _Alignas(16) type x;                                                                           \
+        const type top = (type)~(type)0, high = top - top / 2;                                                \
+        type seen = 1, next = 3;                                                                              \
+        store_##bytes(&x, top - 1, RELAXED);                                                                  \
+        assert(load_##bytes(&x, ACQUIRE) == (type)(top - 1));                                                 \
+        assert(add_##bytes(&x, 3, SEQ_CST) == (type)(top - 1));                                               \
+        assert(sub_##bytes(&x, 2, SEQ_CST) == 1);                                                             \
+        assert(and_##bytes(&x, high | 5, SEQ_CST) == top);                                                    \
+        assert(or_##bytes(&x, 2, SEQ_CST) == (type)(high | 5));                                               \
+        assert(xor_##bytes(&x, high | 1, SEQ_CST) == (type)(high | 7));                                       \
+        assert(nand_##bytes(&x, 4, SEQ_CST) == 6);                                                            \
+        assert(exchange_##bytes(&x, high, SEQ_CST) == (type)~(type)4);                                        \
+        assert(!cas_##bytes(&x, &seen, 2, SEQ_CST, SEQ_CST) && seen == high);                                 \
+        assert(cas_##bytes(&x, &seen, 2, SEQ_CST, SEQ_CST) && load_##bytes(&x, RELAXED) == 2);                \
+        library_exchange(bytes, &x, &next, &seen, SEQ_CST);                                                   \
+        assert(seen == 2 && !library_cas(bytes, &x, &seen, &next, SEQ_CST, SEQ_CST) && seen == 3);            \
+        next = top;                                                                                           \
+        assert(library_cas(bytes, &x, &seen, &next, SEQ_CST, SEQ_CST));                                       \
+        library_load(bytes, &x, &seen, SEQ_CST);                                                              \
+        library_store(bytes, &x, &high, SEQ_CST);                                                             \
+        assert(seen == top && load_##bytes(&x, RELAXED) == high && library_is_lock_free(bytes, &x));          \
+    }
 
-static void values_of_library(void) {
-    static wide x;
-    const wide top = ~(wide)0, high = (wide)1 << 127;
-    wide seen = 1;
-    library_store(&x, top - 1, RELAXED);
-    assert(library_load(&x, ACQUIRE) == top - 1);
-    assert(library_fetch_add(&x, 3, SEQ_CST) == top - 1);
-    assert(library_fetch_sub(&x, 2, SEQ_CST) == 1);
-    assert(library_fetch_and(&x, high | 5, SEQ_CST) == top);
-    assert(library_fetch_or(&x, 2, SEQ_CST) == (high | 5));
-    assert(library_fetch_xor(&x, high | 1, SEQ_CST) == (high | 7));
-    assert(library_fetch_nand(&x, 4, SEQ_CST) == 6);
-    assert(library_exchange(&x, high, SEQ_CST) == ~(wide)4);
-    assert(!library_compare_exchange(&x, &seen, 2, SEQ_CST, SEQ_CST) && seen == high);
-    assert(library_compare_exchange(&x, &seen, 2, SEQ_CST, SEQ_CST));
+/* Those for objects of any size. */
+void library_load(size_t, const volatile void *, void *, int) __asm__("__atomic_load");
+void library_store(size_t, volatile void *, const void *, int) __asm__("__atomic_store");
+void library_exchange(size_t, volatile void *, void *, void *, int) __asm__("__atomic_exchange");
+_Bool library_cas(size_t, volatile void *, void *, void *, int, int) __asm__("__atomic_compare_exchange");
+_Bool library_is_lock_free(size_t, const volatile void *) __asm__("__atomic_is_lock_free");
+
+LIBRARY_VALUES(1, unsigned char)
+LIBRARY_VALUES(2, unsigned short)
+LIBRARY_VALUES(4, unsigned)
+LIBRARY_VALUES(8, unsigned long)
+LIBRARY_VALUES(16, unsigned __int128)
+
+struct large {
+    long parts[3];
+};
+
+static struct large object;
+
+static void values_of_large_objects(void) {
+    struct large one = {{1, 2, 3}}, two = {{4, 5, 6}}, seen = {{0}};
+    assert(!library_is_lock_free(sizeof object, &object));
+    library_store(sizeof object, &object, &one, SEQ_CST);
+    library_exchange(sizeof object, &object, &two, &seen, SEQ_CST);
+    assert(!memcmp(&seen, &one, sizeof one));
+    assert(!library_cas(sizeof object, &object, &seen, &one, SEQ_CST, SEQ_CST));
+    assert(!memcmp(&seen, &two, sizeof two));
+    assert(library_cas(sizeof object, &object, &seen, &one, SEQ_CST, SEQ_CST));
+    library_load(sizeof object, &object, &seen, SEQ_CST);
 #ifdef BUG
-    assert(library_load(&x, SEQ_CST) == 3);
+    assert(seen.parts[2] == 6);
 #else
-    assert(library_load(&x, SEQ_CST) == 2);
+    assert(seen.parts[2] == 3);
 #endif
+}
+
+static void *adds_to_large(void *unused) {
+    struct large old, new;
+    library_load(sizeof object, &object, &old, SEQ_CST);
+    do {
+        new = old;
+        for (int i = 0; i < 3; i++)
+            new.parts[i]++;
+    } while (!library_cas(sizeof object, &object, &old, &new, SEQ_CST, SEQ_CST));
+    return unused;
+}
+
+/* All of an object changes at once; a plain access to a part of it races. */
+static void large(void) {
+    pthread_t thread;
+    struct large seen;
+    pthread_create(&thread, 0, adds_to_large, 0);
+#ifdef BUG
+    object.parts[1]++;
+#else
+    adds_to_large(0);
+#endif
+    library_load(sizeof object, &object, &seen, RELAXED);
+    assert(seen.parts[0] == seen.parts[2]);
+    pthread_join(thread, 0);
+    assert(object.parts[1] == 2);
 }
 
 static void values(void) {
@@ -154,7 +220,12 @@ static void values(void) {
     values32();
     values64();
     values128();
-    values_of_library();
+    library_values_1();
+    library_values_2();
+    library_values_4();
+    library_values_8();
+    library_values_16();
+    values_of_large_objects();
 }
 
 void __tsan_atomic_thread_fence(int);
@@ -190,4 +261,4 @@ static void fences(void) {
     pthread_join(thread, 0);
 }
 
-CASES({"values", values}, {"fences", fences}, {"order8", order8}, {"order16", order16}, {"order32", order32}, {"order64", order64}, {"order128", order128})
+CASES({"values", values}, {"large", large}, {"fences", fences}, {"order8", order8}, {"order16", order16}, {"order32", order32}, {"order64", order64}, {"order128", order128})

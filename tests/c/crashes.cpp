@@ -100,7 +100,7 @@
 // bugs returned: 1 failing exit, 6 executions
 // fixed returned: 6 executions
 // flags: -std=c++20 -fstack-protector-all
-// settings: UNPICK_HANG=300ms
+// settings: UNPICK_HANG=200ms
 
 // Ways to die. Each happens in one of six executions, after some of what the program keeps was changed; in the others, which come
 // before and after it, everything is as it was when the process began, and they go on to their end.
@@ -141,9 +141,9 @@ __attribute__((no_sanitize("thread"))) static int deep_unseen(volatile int *from
 }
 
 __attribute__((noinline)) static void smash(int much) {
-    char small[8];
-    std::memset(small, 1, much);
-    pointer = reinterpret_cast<int *>(small);
+    volatile char small[8];
+    for (int i = 0; i < much; i++)
+        small[i] = 1;
 }
 
 static void throws() { throw std::runtime_error("nobody catches it"); }

@@ -72,6 +72,7 @@ fn each_kind_of_violation_is_shown_by_a_program_with_a_fixed_twin() {
     let source = runtime_source();
     let known = |name: &str| name != "Panic" && source.contains(&format!("Kind::{name}"));
     let shown: BTreeSet<String> = sources().iter().flat_map(|name| Head::of(name).twins()).collect();
-    let missing: Vec<_> = kinds.iter().filter(|(name, title)| known(name) && !shown.contains(title)).collect();
+    let missing: Vec<_> =
+        kinds.iter().filter(|(name, title)| known(name) && !shown.contains(title)).collect();
     assert!(missing.is_empty(), "no program with a fixed twin shows {missing:?}");
 }
