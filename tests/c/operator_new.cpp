@@ -119,9 +119,21 @@ static void by_sized_aligned_array() {
     TWICE(operator delete[](p, std::size_t{128}, std::align_val_t{64}));
 }
 
-/* More than there is: no exception, and nothing to give back. */
+/* More than there is: an exception, or nothing. */
 static void by_failure() {
     const std::size_t much = SIZE_MAX / 4;
+    int caught = 0;
+    try {
+        kept = operator new(much);
+    } catch (const std::bad_alloc &) {
+        caught++;
+    }
+    try {
+        kept = operator new[](much, std::align_val_t{64});
+    } catch (const std::bad_alloc &) {
+        caught++;
+    }
+    assert(caught == 2 && !kept);
     kept = operator new(much, std::nothrow);
     assert(!kept);
     kept = operator new[](much, std::align_val_t{64}, std::nothrow);

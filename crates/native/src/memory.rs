@@ -34,12 +34,8 @@ entries! {
     valloc => allocate_pages;
     pvalloc => allocate_whole_pages;
     malloc_usable_size => usable_size;
-    _Znwm => new;
-    _Znam => new;
     _ZnwmRKSt9nothrow_t => allocate;
     _ZnamRKSt9nothrow_t => allocate;
-    _ZnwmSt11align_val_t => new_aligned;
-    _ZnamSt11align_val_t => new_aligned;
     _ZnwmSt11align_val_tRKSt9nothrow_t => try_new_aligned;
     _ZnamSt11align_val_tRKSt9nothrow_t => try_new_aligned;
     _ZdlPv => release;
@@ -107,25 +103,69 @@ extern "C" fn allocate(size: usize) -> usize {
     take(size, 16)
 }
 
-/// `operator new`: it has no memory only when the process has none, which ends it.
-extern "C" fn new(size: usize) -> usize {
-    or_end(allocate(size.max(1)))
+/// Defines `operator new`. Where there is no memory it throws; the exception must not meet a frame of ours, so the bare
+/// machine code goes on to the function of the C++ library that throws it.
+macro_rules! throwing_entries {
+    ($($name:ident => $target:ident;)*) => { mod throwing { $(
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name() {
+            std::arch::naked_asm!(
+                ".cfi_startproc",
+                "push rbx",
+                "push rbp",
+                "push r12",
+                "push r13",
+                "push r14",
+                "push r15",
+                "mov [rip + {frame}], rsp",
+                "sub rsp, 8",
+                ".cfi_adjust_cfa_offset 56",
+                "call {target}",
+                "test rax, rax",
+                "jne 2f",
+                "call {thrower}",
+                "add rsp, 56",
+                ".cfi_adjust_cfa_offset -56",
+                "jmp rax",
+                "2:",
+                ".cfi_adjust_cfa_offset 56",
+                "add rsp, 56",
+                ".cfi_adjust_cfa_offset -56",
+                "ret",
+                ".cfi_endproc",
+                frame = sym $crate::entry::FRAME,
+                target = sym super::$target,
+                thrower = sym super::thrower,
+            )
+        }
+    )* } };
 }
 
-extern "C" fn new_aligned(size: usize, align: usize) -> usize {
-    or_end(allocate_aligned(align, size.max(1)))
+throwing_entries! {
+    _Znwm => new;
+    _Znam => new;
+    _ZnwmSt11align_val_t => try_new_aligned;
+    _ZnamSt11align_val_t => try_new_aligned;
+}
+
+/// The function of the C++ library that throws `std::bad_alloc`.
+extern "C" fn thrower() -> usize {
+    // SAFETY: the name is a C string.
+    let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_ZSt17__throw_bad_allocv".as_ptr()) };
+    if function.is_null() {
+        sys::write(2, b"unpick: the program has used up its memory\n");
+        sys::exit(2);
+    }
+    function as usize
+}
+
+extern "C" fn new(size: usize) -> usize {
+    allocate(size.max(1))
 }
 
 extern "C" fn try_new_aligned(size: usize, align: usize) -> usize {
     allocate_aligned(align, size.max(1))
-}
-
-fn or_end(block: usize) -> usize {
-    if block == 0 {
-        sys::write(2, b"unpick: the program has used up its memory\n");
-        sys::exit(2);
-    }
-    block
 }
 
 extern "C" fn allocate_zeroed(count: usize, size: usize) -> usize {
