@@ -2,6 +2,8 @@
 // fixed guard: 2 executions
 // bug locals: data race
 // fixed locals: 1 executions
+// bug exits: abort
+// fixed exits: 1 executions
 // bug virtual_calls: data race
 // fixed virtual_calls: 1 executions
 
@@ -9,6 +11,9 @@
 #include <cassert>
 #include <new>
 #include <thread>
+
+#include <pthread.h>
+
 #include "cases.h"
 
 static int tries;
@@ -64,6 +69,41 @@ static void locals() {
     assert(destroyed == 2);
 }
 
+struct Counted {
+    int &count;
+    ~Counted() { count++; }
+};
+
+static void end_thread(int &count) {
+    Counted deep{count};
+    pthread_exit(&count);
+}
+
+/* A thread that ends itself destroys what is on its stack; whoever catches that must let it go on. */
+static void exits() {
+    pthread_t threads[2];
+    int counts[2] = {};
+    auto work = [](void *count) -> void * {
+        Counted outer{*static_cast<int *>(count)};
+        try {
+            end_thread(*static_cast<int *>(count));
+        } catch (...) {
+            ++*static_cast<int *>(count);
+#ifndef BUG
+            throw;
+#endif
+        }
+        return nullptr;
+    };
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], nullptr, work, &counts[i]);
+    for (int i = 0; i < 2; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        assert(result == &counts[i] && counts[i] == 3);
+    }
+}
+
 struct Base {
     virtual int number() { return 1; }
     virtual ~Base();
@@ -89,4 +129,4 @@ static void virtual_calls() {
     operator delete(object);
 }
 
-CASES({"guard", guard}, {"locals", locals}, {"virtual_calls", virtual_calls})
+CASES({"guard", guard}, {"locals", locals}, {"exits", exits}, {"virtual_calls", virtual_calls})

@@ -2,6 +2,8 @@
 // fixed pthread_exit: 1 executions
 // bug thrd_exit: data race
 // fixed thrd_exit: 1 executions
+// bug handlers: failed assertion
+// fixed handlers: 1 executions
 // bug main_exit: data race
 // fixed main_exit: 1 executions
 // bug codes: failed assertion
@@ -58,6 +60,43 @@ static void by_thrd_exit(void) {
 #endif
     assert(thrd_join(thread, &result) == thrd_success);
     assert(result == -7 && data == 1);
+}
+
+static void handled(void *number) { data = 10 * data + *(int *)number; }
+
+static void exits_deep(void) {
+    int number = 3;
+    pthread_cleanup_push(handled, &number);
+    pthread_cleanup_push(handled, &number);
+    /* This one is not left by the end of the thread. */
+    pthread_cleanup_pop(0);
+    leave();
+    pthread_cleanup_pop(0);
+}
+
+static void *exits_with_handlers(void *unused) {
+    static int one = 1, two = 2;
+    pthread_cleanup_push(handled, &one);
+    pthread_cleanup_push(handled, &two);
+    pthread_cleanup_push(handled, &two);
+    pthread_cleanup_pop(1);
+    exits_deep();
+    pthread_cleanup_pop(0);
+    pthread_cleanup_pop(0);
+    return unused;
+}
+
+/* Handlers run from the innermost out, before the thread has ended. */
+static void handlers(void) {
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, 0, exits_with_handlers, 0);
+    pthread_join(thread, &result);
+#ifdef BUG
+    assert(data == 2);
+#else
+    assert(data == 2321 && result == &data);
+#endif
 }
 
 static pthread_t main_thread;
@@ -151,5 +190,5 @@ static void detached_c11(void) {
     (void)seen;
 }
 
-CASES({"pthread_exit", by_pthread_exit}, {"thrd_exit", by_thrd_exit}, {"main_exit", by_main_exit},
+CASES({"pthread_exit", by_pthread_exit}, {"thrd_exit", by_thrd_exit}, {"handlers", handlers}, {"main_exit", by_main_exit},
       {"codes", codes}, {"detached", detached}, {"thrd_detach", detached_c11})

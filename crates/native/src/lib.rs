@@ -15,6 +15,7 @@
 //! | `entry` | how calls come in, with the caller's registers and stack in view |
 //! | `abi_atomic`, `abi_plain`, `abi_bytes` | what the instrumentation calls, and functions that copy bytes |
 //! | `threads`, `pthread`, `c11`, `futex`, `statics`, `time`, `random`, `memory`, `crash` | what stands in front of the C library |
+//! | `unwind` | how threads end themselves |
 //! | `refused` | what cannot be checked |
 //! | `told` | what programs tell us: `unpick.h` |
 //! | `wakes`, `facts` | how threads wait for each other, and what one execution tells the next |
@@ -63,4 +64,5 @@ mod telling;
 mod threads;
 mod time;
 mod told;
+mod unwind;
 mod wakes;

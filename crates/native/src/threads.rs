@@ -13,6 +13,7 @@ use crate::places::Key;
 use crate::real::pass;
 use crate::session::{self, depart_for_good};
 use crate::sys;
+use crate::unwind::Unwinding;
 
 /// A thread of the program.
 #[derive(Debug)]
@@ -23,7 +24,11 @@ pub(crate) struct Thread {
     /// What it has to do, and with what.
     work: (usize, usize),
     /// What it returned.
-    result: usize,
+    pub(crate) result: usize,
+    /// What is remembered while its stack is unwound.
+    pub(crate) unwinding: Unwinding,
+    /// Where its handlers are, for when it is.
+    pub(crate) handlers: Vec<usize>,
     /// Whether nobody may wait for it.
     detached: bool,
     /// Whether somebody has waited for it.
@@ -56,6 +61,8 @@ impl Thread {
             ran: false,
             work: (0, 0),
             result: 0,
+            unwinding: Unwinding::default(),
+            handlers: Vec::new(),
             detached: false,
             joined: false,
             destructors: Vec::new(),
@@ -88,6 +95,7 @@ impl Thread {
         self.detached = false;
         self.joined = false;
         self.result = 0;
+        self.handlers.clear();
         self.destructors.clear();
         self.keys.clear();
         self.reads.clear();
@@ -264,7 +272,6 @@ entries! {
     pthread_create => create;
     pthread_join => join;
     pthread_detach => detach;
-    pthread_exit => exit_thread;
     exit => exit;
     _exit => exit_at_once;
     _Exit => exit_at_once;
@@ -382,18 +389,16 @@ pub(crate) extern "C" fn detach(handle: usize) -> i32 {
     code
 }
 
-pub(crate) extern "C" fn exit_thread(result: usize) -> ! {
-    let Some(caller) = ops::enter() else {
-        pass!(c"pthread_exit", fn(usize) -> (), result);
-        sys::exit(0);
-    };
+/// Ends the running thread, whose stack was unwound.
+pub(crate) extern "C" fn end_unwound() -> ! {
+    let caller = at_end();
     if caller.thread == ThreadId::MAIN {
         // The process ends when the other threads have.
         run_destructors();
         at_end().take_other(&Op::finish());
         depart_for_good(caller.session);
     }
-    finish(result)
+    finish(caller.session().threads[caller.thread.index()].result)
 }
 
 extern "C" fn exit(code: i32) -> ! {
