@@ -217,7 +217,7 @@ unsafe extern "C" fn allocate_aligned_at(place: *mut usize, align: usize, size: 
 
 extern "C" fn reallocate_array(block: usize, count: usize, size: usize) -> usize {
     // As much as there never is.
-    reallocate(block, count.checked_mul(size).unwrap_or(usize::MAX))
+    reallocate(block, count.saturating_mul(size))
 }
 
 extern "C" fn reallocate(block: usize, size: usize) -> usize {

@@ -136,7 +136,7 @@ fn compile_with(compiler: &Compiler, name: &str, flags: &[&str]) -> PathBuf {
 fn build(compiler: &Compiler, name: &str, flags: &[&str], out: &Path) {
     let object = out.with_added_extension("o");
     let driver = if name.ends_with(".cpp") { &compiler.cxx } else { &compiler.c };
-    let compile = ["-g", "-O1", "-fsanitize=thread", "-mcx16", "-c"];
+    let compile = ["-O1", "-fsanitize=thread", "-mcx16", "-c"];
     let mut command = Command::new(driver);
     // For other levels of optimisation, unless the program asks for one.
     let more = std::env::var("UNPICK_TEST_FLAGS").unwrap_or_default();

@@ -71,6 +71,11 @@ impl Head {
         twins.filter_map(|case| case.bug.clone()).collect()
     }
 
+    /// The arguments of the cases that have a fixed program.
+    pub(super) fn fixed(&self) -> impl Iterator<Item = Option<&str>> {
+        self.cases.iter().filter(|case| case.fixed.is_some()).map(|case| case.name.as_deref())
+    }
+
     /// Whether the program is run here, by this compiler.
     pub(super) fn fits(&self, compiler: &Compiler) -> bool {
         self.by.is_none() && self.compiler.as_ref().is_none_or(|only| only == compiler.family)
