@@ -4,7 +4,7 @@
 //! thread gets depends on nothing but its own calls, and no address is used twice in an execution. Between blocks
 //! there is a gap. What is known about a block is kept apart from the program's memory.
 //!
-//! The first arena is for what was allocated before `main`, and for what the C library needs for the engine.
+//! The first arena is for what libraries allocated before the program began, and for what the C library needs for the engine.
 
 use std::cell::UnsafeCell;
 
@@ -31,7 +31,7 @@ const LARGE: usize = 1 << 18;
 pub(crate) struct Block {
     pub(crate) start: usize,
     pub(crate) size: usize,
-    /// The thread that has allocated it; `None`: it was there when `main` began.
+    /// The thread that has allocated it; `None`: it was there before the program began.
     pub(crate) owner: Option<ThreadId>,
     /// How many events its thread had had.
     pub(crate) birth: u32,
@@ -112,7 +112,7 @@ impl Arena {
 struct Heap {
     /// The first belongs to nobody; that of a thread comes after those of the threads before it.
     arenas: Vec<Arena>,
-    /// Blocks of the first arena when `main` began, and where they ended.
+    /// Blocks of the first arena before the program began, and where they ended.
     kept: (usize, usize),
     /// Those of them that were freed since.
     freed: Vec<usize>,
@@ -162,7 +162,7 @@ pub(crate) fn contains(address: usize) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) block: Block,
-    /// The thread that allocated it; `None`: it was there when `main` began.
+    /// The thread that allocated it; `None`: it was there before the program began.
     pub(crate) thread: Option<ThreadId>,
     /// How many blocks the thread had allocated before.
     pub(crate) number: usize,

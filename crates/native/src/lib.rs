@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `mode` | whose code runs: an ordinary program, one under test, or the engine |
 //! | `start` | from the start of the process to the exploration |
+//! | `constructors` | what runs before `main` and after it |
 //! | `explore` | the loop over executions, and the verdict |
 //! | `session` | one execution |
 //! | `ops` | ops of the program: from a call to its answer |
@@ -31,6 +32,7 @@ mod abi_atomic;
 mod abi_bytes;
 mod abi_plain;
 mod c11;
+mod constructors;
 mod crash;
 mod entry;
 mod explore;

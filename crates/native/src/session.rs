@@ -23,7 +23,7 @@ use crate::pool;
 use crate::record::Recorder;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
-use crate::threads::Thread;
+use crate::threads::{AtExit, Thread};
 
 /// Limits of each execution.
 #[derive(Clone, Copy, Debug)]
@@ -66,13 +66,13 @@ pub(crate) struct Session {
     pub(crate) wanted: usize,
     /// Whether loops are recognised elsewhere from now on, so that the search must begin anew.
     pub(crate) renew: bool,
-    /// Functions to be called at the end of the process, with their arguments.
-    pub(crate) at_exit: Vec<(usize, usize)>,
-    /// How many of those there were when `main` began.
-    pub(crate) at_exit_kept: usize,
+    /// Functions to be called at the end of the process.
+    pub(crate) at_exit: Vec<AtExit>,
+    /// Those that there were when the execution began.
+    pub(crate) at_exit_kept: Vec<AtExit>,
     /// Destructors of keys; 0: none, 1: the key is not in use.
     pub(crate) keys: Vec<usize>,
-    /// How many keys there were when `main` began.
+    /// The keys that there were when the execution began.
     pub(crate) keys_kept: Vec<usize>,
     /// Memory whose plain accesses are not looked at.
     pub(crate) ignored: Vec<(usize, usize)>,
@@ -145,7 +145,7 @@ impl Session {
             wanted: 0,
             renew: false,
             at_exit: Vec::new(),
-            at_exit_kept: 0,
+            at_exit_kept: Vec::new(),
             keys: Vec::new(),
             keys_kept: Vec::new(),
             ignored: Vec::new(),
@@ -161,7 +161,7 @@ impl Session {
         };
         let session = Box::leak(Box::new(session));
         (session.at_exit, session.keys) = crate::threads::before_main();
-        session.at_exit_kept = session.at_exit.len();
+        session.at_exit_kept.clone_from(&session.at_exit);
         session.keys_kept.clone_from(&session.keys);
         // What the unwinder does at its first use is part of every execution then, whether stacks are looked at or not.
         crate::frames::walk(0, usize::MAX);
@@ -171,7 +171,7 @@ impl Session {
     }
 
     /// Makes sure that there are so many threads. The program does not run, and its memory is as it was
-    /// when `main` began.
+    /// before its constructors.
     pub(crate) fn grow(&mut self, count: usize) -> Result<(), Error> {
         while self.threads.len() < count {
             self.threads.push(Thread::new(pool::make(self.limits.stack_size)?));
@@ -194,13 +194,13 @@ impl Session {
         self.threads[0].begin_main();
     }
 
-    /// Brings the memory of the program back to where it was when `main` began.
+    /// Brings the memory of the program back to where it was before its constructors.
     fn restore(&mut self) {
         self.snapshot.restore(self.threads.iter().map(|thread| thread.ran));
         self.threads.iter_mut().for_each(Thread::clear);
         self.ignored.clear();
         self.retired.clear();
-        self.at_exit.truncate(self.at_exit_kept);
+        self.at_exit.clone_from(&self.at_exit_kept);
         self.keys.clone_from(&self.keys_kept);
     }
 

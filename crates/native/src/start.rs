@@ -11,7 +11,7 @@ use crate::mode::{self, Mode};
 use crate::output;
 use crate::real::pass;
 use crate::session::{Limits, Session};
-use crate::{crash, frames, sys, threads};
+use crate::{constructors, crash, frames, sys, threads};
 
 /// Bytes of stack for each thread unless set: programs in C expect more than the usual.
 const STACK: usize = 1 << 20;
@@ -33,7 +33,8 @@ pub(crate) fn fail(problem: &str) {
 type Main = usize;
 type Arguments = *const *const c_char;
 
-/// The C library's start calls this with the program's `main`; in a check it gets ours in its place.
+/// The C library's start calls this with the program's `main`; in a check it gets ours in its place, and nothing
+/// in place of the constructors.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __libc_start_main(
     main: Main,
@@ -46,12 +47,12 @@ unsafe extern "C" fn __libc_start_main(
 ) -> i32 {
     crate::abi_bytes::prepare();
     let own: Main = explorer as *const () as usize;
-    let main = match mode::mode() {
-        Mode::Off => main,
+    let (main, init) = match mode::mode() {
+        Mode::Off => (main, init),
         _ => {
             // SAFETY: nothing else runs yet.
             unsafe { threads::MAIN = main };
-            own
+            (own, constructors::take_over(init))
         }
     };
     pass!(
@@ -89,6 +90,7 @@ unsafe extern "C" fn explorer(count: i32, arguments: Arguments, environment: Arg
     // SAFETY: nothing else runs yet.
     unsafe {
         threads::ARGUMENTS = [count as usize, arguments as usize, environment as usize];
+        threads::CONSTRUCTORS = constructors::list();
         // The program is not to see what started it.
         let name = c"UNPICK_CHANNEL";
         debug_assert_eq!(name.to_str(), Ok(CHANNEL));

@@ -21,6 +21,7 @@ use std::process::{Command, Stdio};
 
 use unpick_native_wire::{CHANNEL, Ending, Finding, Message, Verdict};
 
+mod libraries;
 mod ordinary;
 mod programs;
 mod strategies;
