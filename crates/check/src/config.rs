@@ -82,6 +82,8 @@ pub struct Config {
     pub only_owned_leaks: bool,
     /// Whether memory that was freed may be used again, in C and C++ programs.
     pub reuse: bool,
+    /// A file with violations that are known, in C and C++ programs.
+    pub suppressions: Option<String>,
     /// Whether threads have memory of their own, if the global allocator allows it.
     pub arenas: bool,
     /// What `check` does when the verdict is inconclusive.
@@ -117,6 +119,7 @@ impl Default for Config {
             leaks: true,
             only_owned_leaks: false,
             reuse: false,
+            suppressions: None,
             arenas: true,
             on_inconclusive: OnInconclusive::Fail,
             keep_going: 1,
@@ -129,7 +132,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 20] = [
+pub const VARIABLES: [(&str, &str); 21] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
@@ -144,6 +147,7 @@ pub const VARIABLES: [(&str, &str); 20] = [
     ("UNPICK_HANG", "how long a thread may do nothing visible, such as 20s"),
     ("UNPICK_LEAKS", "off: memory that is left behind is no violation"),
     ("UNPICK_REUSE", "1: in C and C++ programs, memory that was freed may be used again, or not"),
+    ("UNPICK_SUPPRESSIONS", "a file with violations that are known, in C and C++ programs"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
     ("UNPICK_KEEP_GOING", "violations that differ to look for before stopping; 1 unless set"),
     ("UNPICK_DETACHED", "threads that nobody joins: must-end, abandoned"),
@@ -226,6 +230,9 @@ impl Config {
         }
         if let Some(on) = switch("UNPICK_REUSE")? {
             self.reuse = on;
+        }
+        if let Some(path) = variable("UNPICK_SUPPRESSIONS").filter(|path| !path.is_empty()) {
+            self.suppressions = Some(path);
         }
         self.on_inconclusive = match variable("UNPICK_INCONCLUSIVE").as_deref() {
             None => self.on_inconclusive,

@@ -83,6 +83,9 @@ pub(crate) struct Compiler {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) settings: Settings,
+    /// A file with violations that are known, in lines such as race:function
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<String>,
     /// The program
     pub(crate) program: OsString,
     /// Its arguments
@@ -157,6 +160,9 @@ pub(crate) enum Inconclusive {
 
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
+    /// For a C or C++ program, the file with known violations that the check had
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<String>,
     /// What the report says after UNPICK_REPLAY=: a token, or the file that holds one
     pub(crate) token: String,
     /// A C or C++ program and its arguments; or, after --, arguments for `cargo test`: name the test that the report

@@ -9,7 +9,7 @@ use unpick_core::execution::{Execution, Outcome};
 use unpick_core::plan::{Moment, Outlook, Plan, Step};
 use unpick_core::schedule::Schedule;
 use unpick_core::stats::Stats;
-use unpick_core::violation::{Point, Violation};
+use unpick_core::violation::{Kind, Point, Violation};
 use unpick_native_wire::{self as wire, Message};
 
 use crate::crash;
@@ -119,20 +119,51 @@ impl Search<'_> {
         if self.found.iter().any(same) {
             return;
         }
-        let mut config = self.config.clone();
-        if config.strategy == AUTO {
-            config.strategy = self.plan.outlook(&self.session.execution).strategy;
-        }
+        let config = self.named();
         let execution = &self.session.execution;
         let ways = Ways::new(&config, execution.graph(), self.session.facts.bits(), violation);
         let number = self.tally.total(execution.stats()).executions();
         self.found.push(Found { violation: violation.clone(), ways, number });
     }
 
+    /// The outcome, if its violation is not one of those that are known. If it is, the run may have to be made again, to get past it.
+    fn without_known(&mut self, outcome: Outcome) -> Result<Outcome, Error> {
+        let Outcome::Violated(violation) = &outcome else { return Ok(outcome) };
+        let same = |found: &Found| signature(&found.violation) == signature(violation);
+        if !self.session.may_be_known(violation) || self.found.iter().any(same) {
+            return Ok(outcome);
+        }
+        let race = self.session.last_race();
+        let config = self.named();
+        let ways = Ways::new(&config, self.session.execution.graph(), self.session.facts.bits(), violation);
+        let other = registry::execution(&config)?;
+        let finding =
+            aside(self.session, other, |session| telling::tell(session, &config, violation, &ways, 1))?;
+        let stuck = matches!(violation.kind, Kind::Deadlock { .. } | Kind::Livelock { .. });
+        if !self.session.ask_about(finding, violation, race) {
+            return Ok(outcome);
+        }
+        Ok(match race {
+            Some(_) => Outcome::Again,
+            None if stuck => Outcome::Blocked(Vec::new()),
+            None => Outcome::Complete,
+        })
+    }
+
+    /// The settings, with the strategy that is at work.
+    fn named(&self) -> Config {
+        let mut config = self.config.clone();
+        if config.strategy == AUTO {
+            config.strategy = self.plan.outlook(&self.session.execution).strategy;
+        }
+        config
+    }
+
     /// Runs until an execution has come to its end, and counts it.
     fn run_once(&mut self) -> Result<Outcome, Error> {
         loop {
             let outcome = run_checked(self.session)?;
+            let outcome = self.without_known(outcome)?;
             if !matches!(outcome, Outcome::Again) {
                 self.session.execution.count(&outcome);
                 return Ok(outcome);
@@ -192,6 +223,18 @@ fn run_checked(session: &mut Session) -> Result<Outcome, Error> {
         session.grow(count)?;
     }
     Ok(outcome)
+}
+
+/// Follows other schedules in the middle of a search, which then goes on.
+fn aside<R>(session: &mut Session, other: Execution, follow: impl FnOnce(&mut Session) -> R) -> R {
+    let execution = std::mem::replace(&mut session.execution, other);
+    let spins = std::mem::take(&mut session.spins);
+    let (facts, names) = (session.facts, std::mem::take(&mut session.names));
+    let result = follow(session);
+    session.execution = execution;
+    (session.spins, session.facts, session.names) = (spins, facts, names);
+    (session.recorder, session.renew) = (None, false);
+    result
 }
 
 /// Explores, and sends the verdict.
@@ -276,7 +319,17 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
     config.model = registry::model_of(schedule.model).ok_or_else(|| Error::Token {
         problem: String::from("it names a memory model that this version does not know"),
     })?;
-    let violation = follow(session, &config, &schedule, Vec::new())?;
+    let mut violation = follow(session, &config, &schedule, Vec::new())?;
+    while let Some(known) = &violation
+        && session.may_be_known(known)
+    {
+        let race = session.last_race();
+        let finding = telling::tell_schedule(session, &config, known, &schedule, 1)?;
+        if !session.ask_about(finding, known, race) {
+            break;
+        }
+        violation = follow(session, &config, &schedule, Vec::new())?;
+    }
     if !registry::fits(&schedule, session.execution.graph()) {
         return Err(Error::Token {
             problem: String::from("it belongs to another program, or the program has changed since"),

@@ -22,6 +22,7 @@
 //! | `fiber`, `pool` | threads of the program on one OS thread |
 //! | `modules`, `snapshot` | the memory of the program, and how it is brought back |
 //! | `leaks` | memory that is left behind |
+//! | `excuses` | violations that are known |
 //! | `heap`, `shadow`, `places` | what is known of memory: blocks, accesses, locations of the graph |
 //! | `telling`, `record`, `frames`, `output` | what is sent about a violation |
 //! | `own_memory`, `sys`, `real` | the engine's own memory, the kernel, and the C library behind us |
@@ -35,6 +36,7 @@ mod c11;
 mod constructors;
 mod crash;
 mod entry;
+mod excuses;
 mod explore;
 mod facts;
 mod fiber;

@@ -12,6 +12,7 @@ use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Point, Violation, Wait};
 
+use crate::excuses::Excuses;
 use crate::facts::Facts;
 use crate::fiber::{self, Fiber};
 use crate::heap::{self, Block};
@@ -62,6 +63,7 @@ pub(crate) struct Session {
     pub(crate) cut_loops: Vec<Site>,
     pub(crate) error: Option<Error>,
     pub(crate) recorder: Option<Recorder>,
+    pub(crate) excuses: Excuses,
     /// Threads that an execution has asked for beyond those there are.
     pub(crate) wanted: usize,
     /// Whether loops are recognised elsewhere from now on, so that the search must begin anew.
@@ -142,6 +144,7 @@ impl Session {
             cut_loops: Vec::new(),
             error: None,
             recorder: None,
+            excuses: Excuses::default(),
             wanted: 0,
             renew: false,
             at_exit: Vec::new(),
@@ -184,6 +187,7 @@ impl Session {
         self.execution.begin();
         self.shadow.begin();
         self.places.begin();
+        self.excuses.begin();
         if self.spins.begin(self.execution.samples()) {
             self.renew = true;
             self.execution.repeat();
@@ -231,7 +235,8 @@ impl Session {
                     stuck = None;
                     outcome = Outcome::Complete;
                 }
-                let violation = race::in_graph(graph).or(stuck);
+                let race = race::in_graph(graph);
+                let violation = race.or(stuck).filter(|violation| !self.is_known_ending(violation));
                 let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
                 let violation = if whole { self.leak() } else { violation };
                 violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
@@ -258,11 +263,16 @@ impl Session {
             Some(op) => format!("{} at {}", op.name(), self.told_site(op.site)),
             None => String::from("nothing more"),
         };
-        Error::Diverged {
-            thread: thread_name(divergence.thread),
-            before: describe(divergence.before.map(|event| event.op())),
-            now: describe(divergence.now),
+        let thread = thread_name(divergence.thread);
+        let (before, now) = (describe(divergence.before.map(|event| event.op())), describe(divergence.now));
+        if self.excuses.any_passed() {
+            let problem = format!(
+                "what a race has read that was passed over decides what {thread} does next: {before} once, and {now} when \
+                 the same was run again; this cannot be explored, so mend the race"
+            );
+            return Error::Misuse { problem };
         }
+        Error::Diverged { thread, before, now }
     }
 
     /// A place, as a mark in a text.

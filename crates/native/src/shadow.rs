@@ -70,6 +70,9 @@ pub(crate) enum Conflict {
     Outside,
 }
 
+/// Pairs of accesses whose conflict is known to the user.
+type Passed<'a> = &'a [(Point, Point)];
+
 /// Eight bytes.
 #[derive(Debug, Default)]
 struct Cell {
@@ -156,20 +159,21 @@ impl Shadow {
         cell
     }
 
-    /// Notes an access to `size` bytes at an address, and says what stands against it.
+    /// Notes an access to `size` bytes at an address, and says what stands against it; `passed` does not.
     #[inline(always)]
     pub(crate) fn access(
         &mut self,
         (address, size): (usize, usize),
         touch: Touch,
         execution: &mut Execution,
+        passed: Passed<'_>,
     ) -> Option<Conflict> {
         let offset = address & 7;
         if offset + size <= 8 {
             let bytes = (((1u16 << size) - 1) as u8) << offset;
-            return self.cell(address).access(bytes, &touch, execution);
+            return self.cell(address).access(bytes, &touch, execution, passed);
         }
-        self.access_many((address, size), touch, execution)
+        self.access_many((address, size), touch, execution, passed)
     }
 
     #[inline(never)]
@@ -178,13 +182,14 @@ impl Shadow {
         (address, size): (usize, usize),
         touch: Touch,
         execution: &mut Execution,
+        passed: Passed<'_>,
     ) -> Option<Conflict> {
         let end = address + size;
         let mut at = address;
         while at < end {
             let next = ((at & !7) + 8).min(end);
             let bytes = (((1u16 << (next - at)) - 1) as u8) << (at & 7);
-            let conflict = self.cell(at).access(bytes, &touch, execution);
+            let conflict = self.cell(at).access(bytes, &touch, execution, passed);
             if conflict.is_some() {
                 return conflict;
             }
@@ -213,7 +218,7 @@ impl Shadow {
             let run = self.run;
             let found = &mut self.pages[number as usize][cell >> 3 & (CELLS - 1)];
             if found.run == run {
-                let conflict = found.access(u8::MAX, &touch, execution);
+                let conflict = found.access(u8::MAX, &touch, execution, &[]);
                 if let Some(Conflict::Race(_) | Conflict::Unborn(_)) = conflict {
                     return conflict;
                 }
@@ -286,7 +291,13 @@ impl Cell {
     }
 
     #[inline(always)]
-    fn access(&mut self, bytes: u8, touch: &Touch, execution: &mut Execution) -> Option<Conflict> {
+    fn access(
+        &mut self,
+        bytes: u8,
+        touch: &Touch,
+        execution: &mut Execution,
+        passed: Passed<'_>,
+    ) -> Option<Conflict> {
         let thread = touch.point.thread;
         // The most common case: the same thread has done the same, and nobody anything since.
         if let Some(record) = self.records.last_mut()
@@ -299,11 +310,17 @@ impl Cell {
             (record.index, record.site) = (touch.point.index, touch.point.site);
             return None;
         }
-        self.access_slowly(bytes, touch, execution)
+        self.access_slowly(bytes, touch, execution, passed)
     }
 
     #[inline(never)]
-    fn access_slowly(&mut self, bytes: u8, touch: &Touch, execution: &mut Execution) -> Option<Conflict> {
+    fn access_slowly(
+        &mut self,
+        bytes: u8,
+        touch: &Touch,
+        execution: &mut Execution,
+        passed: Passed<'_>,
+    ) -> Option<Conflict> {
         let thread = touch.point.thread;
         for record in self.records.iter().filter(|record| record.bytes & bytes != 0) {
             match record.what {
@@ -316,7 +333,7 @@ impl Cell {
                 continue;
             }
             let event = EventId { thread: record.thread, index: record.index };
-            if knows(execution.view(thread), event) {
+            if knows(execution.view(thread), event) || passed.contains(&(record.point(), touch.point)) {
                 continue;
             }
             return Some(match record.what {

@@ -24,6 +24,22 @@ pub(crate) fn send(message: &Message) {
     sys::write(MESSAGES.load(Relaxed), message.line().as_bytes());
 }
 
+/// The next line from whoever has started the process; `None` if there is nobody.
+pub(crate) fn receive() -> Option<String> {
+    let mut line = Vec::new();
+    let mut byte = 0u8;
+    let arguments = [MESSAGES.load(Relaxed) as usize, &raw mut byte as usize, 1, 0, 0, 0];
+    loop {
+        // SAFETY: the byte is writable.
+        match unsafe { sys::call(libc::SYS_read, arguments) } {
+            1 if byte == b'\n' => return String::from_utf8(line).ok(),
+            1 => line.push(byte),
+            failed if failed == -(libc::EINTR as isize) => {}
+            _ => return None,
+        }
+    }
+}
+
 /// Says that the check cannot be carried out.
 pub(crate) fn fail(problem: &str) {
     take_channel();
@@ -127,8 +143,9 @@ fn check() -> Result<(), Error> {
     frames::prepare();
     let session = Session::make(plan.begin(), limits)?;
     // SAFETY: the session was just made.
-    let modules = unsafe { &(*session).modules };
-    let modules = modules.list.iter().map(|module| module.path.clone()).collect();
+    let made = unsafe { &mut *session };
+    made.excuses.asks = config.suppressions.is_some();
+    let modules = made.modules.list.iter().map(|module| module.path.clone()).collect();
     send(&Message::Started { version: VERSION, modules });
     match &config.replay {
         Some(token) => explore::replay(session, &config, token),

@@ -3,6 +3,7 @@
 mod cc;
 mod headers;
 mod readme;
+mod suppressions;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -96,7 +96,7 @@ fn check(program: &Path, settings: &[(&str, &str)]) -> Said {
             }
             Message::Ended(verdict) => said.verdict = Some(verdict),
             Message::Failed { text } => said.failed = Some(text),
-            Message::Started { .. } | Message::Progress(_) => {}
+            Message::Started { .. } | Message::Progress(_) | Message::Ask(_) => {}
         }
     }
     child.wait().expect("the program ends");
