@@ -82,6 +82,8 @@ pub struct Config {
     pub only_owned_leaks: bool,
     /// Whether memory that was freed may be used again, in C and C++ programs.
     pub reuse: bool,
+    /// Whether reads of memory that nothing was written to are violations, in C and C++ programs.
+    pub uninitialised: bool,
     /// A file with violations that are known, in C and C++ programs.
     pub suppressions: Option<String>,
     /// Whether threads have memory of their own, if the global allocator allows it.
@@ -119,6 +121,7 @@ impl Default for Config {
             leaks: true,
             only_owned_leaks: false,
             reuse: false,
+            uninitialised: false,
             suppressions: None,
             arenas: true,
             on_inconclusive: OnInconclusive::Fail,
@@ -132,7 +135,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 21] = [
+pub const VARIABLES: [(&str, &str); 22] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
@@ -147,6 +150,10 @@ pub const VARIABLES: [(&str, &str); 21] = [
     ("UNPICK_HANG", "how long a thread may do nothing visible, such as 20s"),
     ("UNPICK_LEAKS", "off: memory that is left behind is no violation"),
     ("UNPICK_REUSE", "1: in C and C++ programs, memory that was freed may be used again, or not"),
+    (
+        "UNPICK_UNINITIALISED",
+        "1: in C and C++ programs, reads of heap memory that nothing was written to are violations",
+    ),
     ("UNPICK_SUPPRESSIONS", "a file with violations that are known, in C and C++ programs"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
     ("UNPICK_KEEP_GOING", "violations that differ to look for before stopping; 1 unless set"),
@@ -230,6 +237,9 @@ impl Config {
         }
         if let Some(on) = switch("UNPICK_REUSE")? {
             self.reuse = on;
+        }
+        if let Some(on) = switch("UNPICK_UNINITIALISED")? {
+            self.uninitialised = on;
         }
         if let Some(path) = variable("UNPICK_SUPPRESSIONS").filter(|path| !path.is_empty()) {
             self.suppressions = Some(path);

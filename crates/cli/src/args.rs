@@ -83,6 +83,9 @@ pub(crate) struct Compiler {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) settings: Settings,
+    /// Looks for reads of heap memory that nothing was written to
+    #[arg(long)]
+    pub(crate) uninitialised: bool,
     /// A file with violations that are known, in lines such as race:function
     #[arg(long, value_name = "FILE")]
     pub(crate) suppressions: Option<String>,

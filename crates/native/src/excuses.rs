@@ -67,7 +67,7 @@ impl Session {
         let other = match conflict {
             Conflict::Race(access) => access.point,
             Conflict::Unborn(birth) => birth,
-            Conflict::Freed(_) | Conflict::Outside => return false,
+            Conflict::Freed(_) | Conflict::Outside | Conflict::Undefined => return false,
         };
         let sites = ordered([other.site, touch.point.site]);
         let object = if self.modules.code(address).is_some() { address } else { 0 };

@@ -43,6 +43,8 @@ pub(crate) struct Limits {
     pub(crate) spurious_wakeups: bool,
     /// Whether memory that was freed may be used again.
     pub(crate) reuse: bool,
+    /// Whether reads of memory that nothing was written to are violations.
+    pub(crate) uninitialised: bool,
     /// Whether waits with a limit on time never give up.
     pub(crate) patient: bool,
 }

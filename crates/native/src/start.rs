@@ -135,6 +135,7 @@ fn check() -> Result<(), Error> {
         must_end: config.detached == Detached::MustEnd,
         spurious_wakeups: config.spurious_wakeups,
         reuse: config.reuse,
+        uninitialised: config.uninitialised,
         patient: config.timeouts == Timeouts::Never,
     };
     let mut plan = registry::plan(&config)?;
