@@ -84,6 +84,8 @@ pub struct Config {
     pub reuse: bool,
     /// Whether reads of memory that nothing was written to are violations, in C and C++ programs.
     pub uninitialised: bool,
+    /// Whether writes to one atomic variable that nothing orders are told, in C and C++ programs.
+    pub unordered_writes: bool,
     /// A file with violations that are known, in C and C++ programs.
     pub suppressions: Option<String>,
     /// Whether threads have memory of their own, if the global allocator allows it.
@@ -122,6 +124,7 @@ impl Default for Config {
             only_owned_leaks: false,
             reuse: false,
             uninitialised: false,
+            unordered_writes: false,
             suppressions: None,
             arenas: true,
             on_inconclusive: OnInconclusive::Fail,
@@ -135,7 +138,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 22] = [
+pub const VARIABLES: [(&str, &str); 23] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
@@ -153,6 +156,10 @@ pub const VARIABLES: [(&str, &str); 22] = [
     (
         "UNPICK_UNINITIALISED",
         "1: in C and C++ programs, reads of heap memory that nothing was written to are violations",
+    ),
+    (
+        "UNPICK_UNORDERED_WRITES",
+        "1: in C and C++ programs, warn of writes to one atomic variable that nothing orders",
     ),
     ("UNPICK_SUPPRESSIONS", "a file with violations that are known, in C and C++ programs"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
@@ -240,6 +247,9 @@ impl Config {
         }
         if let Some(on) = switch("UNPICK_UNINITIALISED")? {
             self.uninitialised = on;
+        }
+        if let Some(on) = switch("UNPICK_UNORDERED_WRITES")? {
+            self.unordered_writes = on;
         }
         if let Some(path) = variable("UNPICK_SUPPRESSIONS").filter(|path| !path.is_empty()) {
             self.suppressions = Some(path);

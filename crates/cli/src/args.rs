@@ -86,6 +86,9 @@ pub(crate) struct Run {
     /// Looks for reads of heap memory that nothing was written to
     #[arg(long)]
     pub(crate) uninitialised: bool,
+    /// Warns of writes to one atomic variable that nothing orders
+    #[arg(long)]
+    pub(crate) unordered_writes: bool,
     /// A file with violations that are known, in lines such as race:function
     #[arg(long, value_name = "FILE")]
     pub(crate) suppressions: Option<String>,

@@ -106,6 +106,10 @@ fn listen(
                     report.push('\n');
                 }
                 report.push_str(&format!("{text}\n"));
+                for warning in &verdict.warnings {
+                    let name = naming.object(&warning.object);
+                    report.push_str(&format!("warning: {}\n", naming.resolved(&warning.text, &[name])));
+                }
                 report.extend(known.iter().map(Suppressions::told));
                 ended = Some(match verdict.ending {
                     Ending::Holds => Exit::Holds,

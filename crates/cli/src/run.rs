@@ -63,6 +63,7 @@ fn run(command: Command) -> Result<Exit, Error> {
 fn explore(run: &Run) -> Result<Exit, Error> {
     let mut variables = cargo::variables(&run.settings);
     variables.extend(run.uninitialised.then(|| ("UNPICK_UNINITIALISED", String::from("1"))));
+    variables.extend(run.unordered_writes.then(|| ("UNPICK_UNORDERED_WRITES", String::from("1"))));
     variables.extend(run.suppressions.clone().map(|file| ("UNPICK_SUPPRESSIONS", file)));
     native::run(&run.program, &run.arguments, &variables)
 }

@@ -100,6 +100,17 @@ pub struct Verdict {
     pub events: u64,
     /// CPU time in microseconds.
     pub cpu: u64,
+    /// What is no violation, and worth a look.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something that is no violation, and worth a look.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Warning {
+    /// A sentence, with marks; object 0 is the one below.
+    pub text: String,
+    /// What it is about.
+    pub object: Object,
 }
 
 /// Asks whether a violation is known. It is asked only where the settings name a file with known ones.

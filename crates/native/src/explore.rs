@@ -10,7 +10,7 @@ use unpick_core::plan::{Moment, Outlook, Plan, Step};
 use unpick_core::schedule::Schedule;
 use unpick_core::stats::Stats;
 use unpick_core::violation::{Kind, Point, Violation};
-use unpick_native_wire::{self as wire, Message};
+use unpick_native_wire::{self as wire, Message, Warning};
 
 use crate::crash;
 use crate::facts::Facts;
@@ -275,7 +275,7 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
         let tell =
             |found: &Found| telling::tell(session, &named, &found.violation, &found.ways, found.number);
         let findings = found.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
-        finish_violated(findings, &summary);
+        finish_violated(findings, &summary, &session.unordered.warnings);
         return Ok(());
     }
     let verdict = match ending {
@@ -305,7 +305,8 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
         Ending::Interrupted => Verdict::Inconclusive(Reason::Interrupted, summary),
     };
     let ending = if verdict.holds() { wire::Ending::Holds } else { wire::Ending::Inconclusive };
-    send(&ended(ending, format!("{verdict:#}"), verdict.summary()));
+    let warnings = session.unordered.warnings.clone();
+    send(&ended(ending, format!("{verdict:#}"), verdict.summary(), warnings));
     Ok(())
 }
 
@@ -345,7 +346,7 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
     let stats = *session.execution.stats();
     let summary = summary(&config, session, &stats, false, false);
     let finding = telling::tell_schedule(session, &config, &violation, &schedule, 1)?;
-    finish_violated(vec![finding], &summary);
+    finish_violated(vec![finding], &summary, &session.unordered.warnings);
     Ok(())
 }
 
@@ -393,7 +394,7 @@ pub(crate) fn follow_with_output(
     Ok((violation?, wire::Output { stdout, stderr }))
 }
 
-fn finish_violated(findings: Vec<wire::Finding>, summary: &Summary) {
+fn finish_violated(findings: Vec<wire::Finding>, summary: &Summary, warnings: &[Warning]) {
     let Statistics { executions, blocked, .. } = summary.statistics;
     let blocked = if blocked > 0 { format!(", {blocked} blocked") } else { String::new() };
     let plural = if executions == 1 { "" } else { "s" };
@@ -408,12 +409,13 @@ fn finish_violated(findings: Vec<wire::Finding>, summary: &Summary) {
     for finding in findings {
         send(&Message::Violation(Box::new(finding)));
     }
-    send(&ended(wire::Ending::Violated, text, summary));
+    send(&ended(wire::Ending::Violated, text, summary, warnings.to_vec()));
 }
 
-fn ended(ending: wire::Ending, text: String, summary: &Summary) -> Message {
+fn ended(ending: wire::Ending, text: String, summary: &Summary, warnings: Vec<Warning>) -> Message {
     let Statistics { executions, blocked, events, cpu, .. } = summary.statistics;
-    Message::Ended(wire::Verdict { ending, text, executions, blocked, events, cpu: cpu.as_micros() as u64 })
+    let cpu = cpu.as_micros() as u64;
+    Message::Ended(wire::Verdict { ending, text, executions, blocked, events, cpu, warnings })
 }
 
 /// What a verdict rests on.

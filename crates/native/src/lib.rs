@@ -23,6 +23,7 @@
 //! | `modules`, `snapshot` | the memory of the program, and how it is brought back |
 //! | `leaks` | memory that is left behind |
 //! | `excuses` | violations that are known |
+//! | `unordered` | writes that nothing orders |
 //! | `heap`, `shadow`, `places` | what is known of memory: blocks, accesses, locations of the graph |
 //! | `telling`, `record`, `frames`, `output` | what is sent about a violation |
 //! | `own_memory`, `sys`, `real` | the engine's own memory, the kernel, and the C library behind us |
@@ -67,4 +68,5 @@ mod telling;
 mod threads;
 mod time;
 mod told;
+mod unordered;
 mod wakes;

@@ -25,6 +25,7 @@ use crate::record::Recorder;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
 use crate::threads::{AtExit, Thread};
+use crate::unordered::Unordered;
 
 /// Limits of each execution.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,8 @@ pub(crate) struct Limits {
     pub(crate) reuse: bool,
     /// Whether reads of memory that nothing was written to are violations.
     pub(crate) uninitialised: bool,
+    /// Whether writes to one atomic variable that nothing orders are told.
+    pub(crate) unordered_writes: bool,
     /// Whether waits with a limit on time never give up.
     pub(crate) patient: bool,
 }
@@ -66,6 +69,7 @@ pub(crate) struct Session {
     pub(crate) error: Option<Error>,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) excuses: Excuses,
+    pub(crate) unordered: Unordered,
     /// Threads that an execution has asked for beyond those there are.
     pub(crate) wanted: usize,
     /// Whether loops are recognised elsewhere from now on, so that the search must begin anew.
@@ -147,6 +151,7 @@ impl Session {
             error: None,
             recorder: None,
             excuses: Excuses::default(),
+            unordered: Unordered::default(),
             wanted: 0,
             renew: false,
             at_exit: Vec::new(),
@@ -306,6 +311,9 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
         }
         let outcome = (*session).execution.end();
         let outcome = (*session).judge(outcome);
+        if (*session).limits.unordered_writes {
+            (*session).look_for_unordered();
+        }
         crate::output::end();
         if (*session).recorder.is_some() {
             (*session).blocks = heap::blocks();

@@ -136,6 +136,7 @@ fn check() -> Result<(), Error> {
         spurious_wakeups: config.spurious_wakeups,
         reuse: config.reuse,
         uninitialised: config.uninitialised,
+        unordered_writes: config.unordered_writes,
         patient: config.timeouts == Timeouts::Never,
     };
     let mut plan = registry::plan(&config)?;

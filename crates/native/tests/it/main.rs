@@ -5,6 +5,8 @@
 //!
 //! ```text
 //! // bug: data race                         the title of the violation
+//! // refused: `fork` cannot be checked       what the error says, if the program with the bug cannot be checked
+//! // warns: two writes to                 what is told of the program with the bug, which holds
 //! // fixed: 3 executions, 1 blocked         how many there are, and that the program holds
 //! // settings: UNPICK_MODEL=sc              variables of the environment
 //! // flags: -std=c++20                      for the compiler
