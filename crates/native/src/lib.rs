@@ -20,7 +20,7 @@
 //! | `told` | what programs tell us: `unpick.h` |
 //! | `wakes`, `facts` | how threads wait for each other, and what one execution tells the next |
 //! | `fiber`, `pool` | threads of the program on one OS thread |
-//! | `modules`, `snapshot` | the memory of the program, and how it is brought back |
+//! | `modules`, `snapshot`, `files` | the memory and the open files of the program, and how they are brought back |
 //! | `leaks` | memory that is left behind |
 //! | `excuses` | violations that are known |
 //! | `unordered` | writes that nothing orders |
@@ -41,6 +41,7 @@ mod excuses;
 mod explore;
 mod facts;
 mod fiber;
+mod files;
 mod frames;
 mod futex;
 mod heap;

@@ -15,6 +15,7 @@ use unpick_core::violation::{Kind, Point, Violation, Wait};
 use crate::excuses::Excuses;
 use crate::facts::Facts;
 use crate::fiber::{self, Fiber};
+use crate::files::Files;
 use crate::heap::{self, Block};
 use crate::mode::{self, Mode};
 use crate::modules::Modules;
@@ -96,6 +97,7 @@ pub(crate) struct Session {
     pub(crate) blocks: Vec<Block>,
     pub(crate) modules: Modules,
     snapshot: Snapshot,
+    files: Files,
     explorer: Fiber,
     /// Events before the last look at whether the program makes progress.
     pub(crate) looked: (u64, u32, u32),
@@ -166,6 +168,7 @@ impl Session {
             blocks: Vec::new(),
             modules: Modules::find(storage),
             snapshot: Snapshot::default(),
+            files: Files::take(),
             explorer: Fiber { storage, ..Fiber::default() },
             looked: (0, 0, 0),
         };
@@ -209,6 +212,7 @@ impl Session {
     fn restore(&mut self) {
         self.snapshot.restore(self.threads.iter().map(|thread| thread.ran));
         self.threads.iter_mut().for_each(Thread::clear);
+        self.files.restore();
         self.ignored.clear();
         self.retired.clear();
         self.at_exit.clone_from(&self.at_exit_kept);

@@ -11,7 +11,7 @@ use crate::mode::{self, Mode};
 use crate::output;
 use crate::real::pass;
 use crate::session::{Limits, Session};
-use crate::{constructors, crash, frames, sys, threads};
+use crate::{constructors, crash, files, frames, sys, threads};
 
 /// Bytes of stack for each thread unless set: programs in C expect more than the usual.
 const STACK: usize = 1 << 20;
@@ -91,7 +91,8 @@ fn take_channel() {
     }
     let number = std::env::var(CHANNEL).ok().and_then(|number| number.parse::<usize>().ok()).unwrap_or(2);
     // SAFETY: makes a new descriptor, above those that programs use.
-    let own = unsafe { sys::call(libc::SYS_fcntl, [number, libc::F_DUPFD_CLOEXEC as usize, 1000, 0, 0, 0]) };
+    let own =
+        unsafe { sys::call(libc::SYS_fcntl, [number, libc::F_DUPFD_CLOEXEC as usize, files::OWN, 0, 0, 0]) };
     MESSAGES.store(if own >= 0 { own as i32 } else { number as i32 }, Relaxed);
     if own >= 0 && number > 2 {
         // SAFETY: the descriptor was passed on for us.

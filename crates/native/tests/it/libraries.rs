@@ -2,8 +2,14 @@
 
 use super::*;
 
-/// Builds the library and a program that uses it. A `foreign` library is built without the instrumentation.
+/// Builds the library `worker` and a program that uses it. A `foreign` library is built without the instrumentation.
 fn build(variant: &str, flags: &[&str], foreign: bool) -> PathBuf {
+    build_both(["worker.cpp", "program.cpp"], variant, flags, foreign)
+}
+
+/// Builds a library and a program that uses it.
+fn build_both(sources_of: [&str; 2], variant: &str, flags: &[&str], foreign: bool) -> PathBuf {
+    let [library_source, program_source] = sources_of;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("libraries-{variant}"));
     std::fs::create_dir_all(&folder).expect("folders can be made");
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/libraries");
@@ -14,15 +20,15 @@ fn build(variant: &str, flags: &[&str], foreign: bool) -> PathBuf {
         }
     };
     let (object, program_object) = (folder.join("worker.o"), folder.join("program.o"));
-    for (source, object) in [("worker.cpp", &object), ("program.cpp", &program_object)] {
-        let mut command = Command::new("g++");
+    for (source, object) in [(library_source, &object), (program_source, &program_object)] {
+        let mut command = Command::new(if source.ends_with(".cpp") { "g++" } else { "gcc" });
         command
             .args(["-g", "-O1", "-fPIC", "-c"])
             .args(flags)
             .arg(sources.join(source))
             .arg("-o")
             .arg(object);
-        if source == "program.cpp" || !foreign {
+        if source == program_source || !foreign {
             command.args(["-fsanitize=thread", "-Wno-tsan"]);
         }
         run(&mut command);
@@ -62,6 +68,17 @@ fn a_foreign_library_is_made_ready_once() {
     let said = check(&build("foreign", &["-DNO_THREAD"], true), &[]);
     let verdict = said.verdict.expect("there is a verdict");
     assert_eq!((verdict.ending, verdict.executions), (Ending::Holds, 1), "{:?}", said.finding);
+}
+
+#[test]
+fn a_file_that_was_open_stands_where_it_stood() {
+    let sources = ["reader.c", "reads.c"];
+    let include = include();
+    let said = check(&build_both(sources, "reader", &[&include], true), &[]);
+    let verdict = said.verdict.expect("there is a verdict");
+    assert_eq!((verdict.ending, verdict.executions), (Ending::Holds, 5), "{:?}", said.finding);
+    let said = check(&build_both(sources, "reader-bug", &[&include, "-DBUG"], true), &[]);
+    assert_eq!(said.finding.map(|finding| finding.title).as_deref(), Some("failed assertion"));
 }
 
 #[test]
