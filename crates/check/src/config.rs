@@ -86,6 +86,10 @@ pub struct Config {
     pub uninitialised: bool,
     /// Whether writes to one atomic variable that nothing orders are told, in C and C++ programs.
     pub unordered_writes: bool,
+    /// If set, random numbers in C and C++ programs are below this one, and each is explored.
+    pub random: Option<u64>,
+    /// Whether an hour may have passed at each look at the clock, in C and C++ programs.
+    pub clock_jumps: bool,
     /// A file with violations that are known, in C and C++ programs.
     pub suppressions: Option<String>,
     /// Whether threads have memory of their own, if the global allocator allows it.
@@ -124,6 +128,8 @@ impl Default for Config {
             only_owned_leaks: false,
             reuse: false,
             uninitialised: false,
+            random: None,
+            clock_jumps: false,
             unordered_writes: false,
             suppressions: None,
             arenas: true,
@@ -138,7 +144,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 23] = [
+pub const VARIABLES: [(&str, &str); 25] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
@@ -160,6 +166,11 @@ pub const VARIABLES: [(&str, &str); 23] = [
     (
         "UNPICK_UNORDERED_WRITES",
         "1: in C and C++ programs, warn of writes to one atomic variable that nothing orders",
+    ),
+    ("UNPICK_RANDOM", "in C and C++ programs, random numbers are below this one, and each is explored"),
+    (
+        "UNPICK_CLOCK_JUMPS",
+        "1: in C and C++ programs, an hour may have passed at each look at the clock, or not",
     ),
     ("UNPICK_SUPPRESSIONS", "a file with violations that are known, in C and C++ programs"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
@@ -247,6 +258,18 @@ impl Config {
         }
         if let Some(on) = switch("UNPICK_UNINITIALISED")? {
             self.uninitialised = on;
+        }
+        if let Some(bound) = number("UNPICK_RANDOM")? {
+            if bound == 0 {
+                return Err(wrong(
+                    "UNPICK_RANDOM",
+                    String::from("no number is below 0; it must be 1 or more"),
+                ));
+            }
+            self.random = Some(bound);
+        }
+        if let Some(on) = switch("UNPICK_CLOCK_JUMPS")? {
+            self.clock_jumps = on;
         }
         if let Some(on) = switch("UNPICK_UNORDERED_WRITES")? {
             self.unordered_writes = on;
@@ -348,6 +371,8 @@ mod tests {
         assert_eq!(read("UNPICK_SPURIOUS", "1").map(|c| c.spurious_failures), Ok(true));
         assert_eq!(read("UNPICK_SPURIOUS_WAKEUPS", "1").map(|c| c.spurious_wakeups), Ok(true));
         assert_eq!(read("UNPICK_LEAKS", "off").map(|c| c.leaks), Ok(false));
+        assert_eq!(read("UNPICK_RANDOM", "4").map(|c| c.random), Ok(Some(4)));
+        assert!(read("UNPICK_RANDOM", "0").is_err());
     }
 
     #[test]

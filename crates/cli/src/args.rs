@@ -89,6 +89,12 @@ pub(crate) struct Run {
     /// Warns of writes to one atomic variable that nothing orders
     #[arg(long)]
     pub(crate) unordered_writes: bool,
+    /// Explores each random number below this one
+    #[arg(long, value_name = "N")]
+    pub(crate) random: Option<String>,
+    /// Explores what happens if an hour has passed at a look at the clock
+    #[arg(long)]
+    pub(crate) clock_jumps: bool,
     /// A file with violations that are known, in lines such as race:function
     #[arg(long, value_name = "FILE")]
     pub(crate) suppressions: Option<String>,

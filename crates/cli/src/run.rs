@@ -64,6 +64,8 @@ fn explore(run: &Run) -> Result<Exit, Error> {
     let mut variables = cargo::variables(&run.settings);
     variables.extend(run.uninitialised.then(|| ("UNPICK_UNINITIALISED", String::from("1"))));
     variables.extend(run.unordered_writes.then(|| ("UNPICK_UNORDERED_WRITES", String::from("1"))));
+    variables.extend(run.random.clone().map(|bound| ("UNPICK_RANDOM", bound)));
+    variables.extend(run.clock_jumps.then(|| ("UNPICK_CLOCK_JUMPS", String::from("1"))));
     variables.extend(run.suppressions.clone().map(|file| ("UNPICK_SUPPRESSIONS", file)));
     native::run(&run.program, &run.arguments, &variables)
 }

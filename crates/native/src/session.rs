@@ -47,6 +47,10 @@ pub(crate) struct Limits {
     pub(crate) reuse: bool,
     /// Whether reads of memory that nothing was written to are violations.
     pub(crate) uninitialised: bool,
+    /// If set, random numbers are below this one, and each is explored.
+    pub(crate) random: Option<u64>,
+    /// Whether an hour may have passed at each look at the clock.
+    pub(crate) clock_jumps: bool,
     /// Whether writes to one atomic variable that nothing orders are told.
     pub(crate) unordered_writes: bool,
     /// Whether waits with a limit on time never give up.

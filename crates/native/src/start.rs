@@ -137,6 +137,8 @@ fn check() -> Result<(), Error> {
         spurious_wakeups: config.spurious_wakeups,
         reuse: config.reuse,
         uninitialised: config.uninitialised,
+        random: config.random,
+        clock_jumps: config.clock_jumps,
         unordered_writes: config.unordered_writes,
         patient: config.timeouts == Timeouts::Never,
     };

@@ -37,6 +37,8 @@ pub(crate) struct Thread {
     pub(crate) reads: Vec<(usize, u32)>,
     /// How many random numbers it has asked for.
     pub(crate) drawn: u64,
+    /// Where its random numbers start, if it has said so.
+    pub(crate) seed: Option<u32>,
     /// Where its clock stands, in nanoseconds.
     pub(crate) clock: u64,
     /// How many events it had when it last said that it achieves nothing.
@@ -59,6 +61,7 @@ impl Thread {
             keys: Vec::new(),
             reads: Vec::new(),
             drawn: 0,
+            seed: None,
             clock: 0,
             spun: 0,
             dirty: Vec::new(),
@@ -87,6 +90,7 @@ impl Thread {
         self.keys.clear();
         self.reads.clear();
         self.drawn = 0;
+        self.seed = None;
         self.clock = 0;
         self.spun = 0;
         self.dirty.clear();
