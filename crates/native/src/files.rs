@@ -8,8 +8,11 @@ use crate::sys;
 /// Descriptors from here on are the engine's own.
 pub(crate) const OWN: usize = 1000;
 
-/// So many executions are looked at closely, and then one in so many, until one leaves a file open.
+/// So many executions are looked at closely, until one leaves a file open.
 const CLOSELY: u32 = 64;
+/// Of those after them, one in so many is looked at in passing, and one in so many closely.
+const IN_PASSING: u32 = 64;
+const RARELY: u32 = 1 << 14;
 
 /// A file that was open before the first execution.
 #[derive(Debug)]
@@ -25,6 +28,8 @@ struct Kept {
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     kept: Vec<Kept>,
+    /// The lowest number that is free.
+    free: Option<usize>,
     /// How many executions there were.
     ended: u32,
     /// Whether executions leave files open.
@@ -40,6 +45,21 @@ fn call(number: i64, arguments: [usize; 3]) -> Option<usize> {
 /// Makes another descriptor, which the program does not know.
 pub(crate) fn apart(number: usize) -> Option<usize> {
     call(libc::SYS_fcntl, [number, libc::F_DUPFD_CLOEXEC as usize, OWN])
+}
+
+/// Whether a descriptor is of a file that has places.
+fn is_regular(number: usize) -> bool {
+    let mut facts = std::mem::MaybeUninit::<libc::stat>::zeroed();
+    let told = call(libc::SYS_fstat, [number, facts.as_mut_ptr() as usize, 0]).is_some();
+    // SAFETY: zeroes are facts, and the kernel has written others over them.
+    told && unsafe { facts.assume_init() }.st_mode & libc::S_IFMT == libc::S_IFREG
+}
+
+/// The lowest number that a file of the program would get.
+fn lowest_free() -> Option<usize> {
+    let number = call(libc::SYS_fcntl, [2, libc::F_DUPFD_CLOEXEC as usize, 3])?;
+    call(libc::SYS_close, [number, 0, 0]);
+    Some(number)
 }
 
 /// The descriptors of the program, but for its input and output.
@@ -74,21 +94,31 @@ impl Files {
     pub(crate) fn take() -> Files {
         let keep = |number: usize| {
             let offset = call(libc::SYS_lseek, [number, 0, libc::SEEK_CUR as usize]);
+            let offset = offset.filter(|_| is_regular(number));
             Some(Kept { number, copy: apart(number)?, offset })
         };
-        Files { kept: open_now().into_iter().filter_map(keep).collect(), ended: 0, leaves: false }
+        let kept = open_now().into_iter().filter_map(keep).collect();
+        Files { kept, free: lowest_free(), ended: 0, leaves: false }
     }
 
     /// Brings them back, after an execution.
     pub(crate) fn restore(&mut self) {
+        let place = libc::SEEK_SET as usize;
         for &Kept { number, copy, offset } in &self.kept {
-            call(libc::SYS_dup2, [copy, number, 0]);
-            if let Some(offset) = offset {
-                call(libc::SYS_lseek, [copy, offset, libc::SEEK_SET as usize]);
+            // Whoever has closed it cannot place it.
+            if let Some(offset) = offset
+                && call(libc::SYS_lseek, [number, offset, place]).is_none()
+            {
+                call(libc::SYS_dup2, [copy, number, 0]);
+                call(libc::SYS_lseek, [copy, offset, place]);
             }
         }
         self.ended = self.ended.wrapping_add(1);
-        if self.leaves || self.ended < CLOSELY || self.ended.is_multiple_of(CLOSELY) {
+        let closely = self.leaves || self.ended < CLOSELY || self.ended.is_multiple_of(RARELY);
+        if closely || self.ended.is_multiple_of(IN_PASSING) && lowest_free() != self.free {
+            for kept in &self.kept {
+                call(libc::SYS_dup2, [kept.copy, kept.number, 0]);
+            }
             for number in open_now() {
                 if self.kept.iter().all(|kept| kept.number != number) {
                     self.leaves = true;

@@ -9,6 +9,7 @@ entries! {
     getrandom => get;
     getentropy => get_entropy;
     arc4random => next_word;
+    _ZNSt13random_device9_M_getvalEv => next_of_device;
     rand => next_number;
     random => next_long;
     lrand48 => next_long48;
@@ -78,6 +79,14 @@ unsafe extern "C" fn get_entropy(buffer: *mut u8, size: usize) -> i32 {
 extern "C" fn next_word() -> u32 {
     if mode::mode() == Mode::Off {
         return pass!(c"arc4random", fn() -> u32);
+    }
+    next() as u32
+}
+
+/// `std::random_device`, which else asks the processor.
+extern "C" fn next_of_device(device: usize) -> u32 {
+    if !is_checked() {
+        return pass!(c"_ZNSt13random_device9_M_getvalEv", fn(usize) -> u32, device);
     }
     next() as u32
 }
