@@ -47,9 +47,9 @@ impl Excuses {
         self.passed.clear();
     }
 
-    /// Whether a race was passed over in this run.
-    pub(crate) fn any_passed(&self) -> bool {
-        !self.passed.is_empty()
+    /// Whether races have been passed over.
+    pub(crate) fn any_races(&self) -> bool {
+        !self.races.is_empty()
     }
 }
 

@@ -429,6 +429,9 @@ fn summary(config: &Config, session: &Session, stats: &Stats, exhausted: bool, d
     if session.waits && !config.spurious_wakeups {
         assumptions.push(String::from("waits for condition variables return only for a reason"));
     }
+    if session.excuses.any_races() {
+        assumptions.push(String::from("what races read that were passed over was not explored in every way"));
+    }
     let statistics = Statistics::new(stats, cpu());
     let coverage = Coverage::of(execution).filter(|_| exhausted);
     let strategy = execution.strategy();

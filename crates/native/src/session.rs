@@ -280,10 +280,10 @@ impl Session {
         };
         let thread = thread_name(divergence.thread);
         let (before, now) = (describe(divergence.before.map(|event| event.op())), describe(divergence.now));
-        if self.excuses.any_passed() {
+        if self.excuses.any_races() {
             let problem = format!(
                 "what a race has read that was passed over decides what {thread} does next: {before} once, and {now} when \
-                 the same was run again; this cannot be explored, so mend the race"
+                 the same was run again; this cannot be explored, so mend the race, or draw executions with `--strategy random`"
             );
             return Error::Misuse { problem };
         }

@@ -57,6 +57,7 @@ fn a_known_race_is_passed_over_and_the_execution_goes_on() {
         let (code, text) = explored("counter", &format!("# known\n{pattern}\nrace:nobody\nsignal:x\n"));
         assert_eq!(code, Some(0), "{pattern}: {text}");
         assert!(text.contains("holds (cpp20 and optimal: 2 executions)"), "{pattern}: {text}");
+        assert!(text.contains("what races read that were passed over was not explored"), "{pattern}: {text}");
         assert!(text.contains(&format!("passed over: 2 violations by `{pattern}`")), "{pattern}: {text}");
         assert!(text.contains("of no use: `race:nobody`") && text.contains(":3\n"), "{pattern}: {text}");
         assert!(!text.contains("signal"), "{pattern}: {text}");
@@ -88,6 +89,13 @@ fn a_race_at_the_same_place_in_other_memory_is_no_known_one() {
     assert!(text.contains("`misses`"), "{text}");
     let (code, text) = explored("both", "race:^add$\n");
     assert_eq!(code, Some(0), "{text}");
+}
+
+#[test]
+fn a_known_race_that_decides_what_happens_is_told() {
+    let (code, text) = explored("decides", "race:^hits$\n");
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("what a race has read that was passed over decides what T2 does"), "{text}");
 }
 
 #[test]

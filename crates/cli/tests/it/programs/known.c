@@ -6,7 +6,7 @@
 #include <string.h>
 
 static int hits, misses;
-static atomic_int x, y;
+static atomic_int x, y, z;
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
 static int failing, both;
 
@@ -22,6 +22,22 @@ static void *count(void *unused) {
         count_misses();
     if (failing)
         assert(seen == 0);
+    return unused;
+}
+
+static void *raise_flag(void *unused) {
+    (void)atomic_load_explicit(&x, memory_order_relaxed);
+    hits = 1;
+    atomic_store_explicit(&y, 1, memory_order_relaxed);
+    return unused;
+}
+
+static void *look_at_flag(void *unused) {
+    if (hits)
+        atomic_store_explicit(&z, 2, memory_order_relaxed);
+    else
+        atomic_store_explicit(&y, 3, memory_order_relaxed);
+    atomic_store_explicit(&x, 1, memory_order_relaxed);
     return unused;
 }
 
@@ -48,6 +64,13 @@ int main(int argc, char **argv) {
         if (both)
             count_misses();
         pthread_join(thread, 0);
+    }
+    if (strcmp(what, "decides") == 0) {
+        pthread_t other;
+        pthread_create(&thread, 0, raise_flag, 0);
+        pthread_create(&other, 0, look_at_flag, 0);
+        pthread_join(thread, 0);
+        pthread_join(other, 0);
     }
     if (strcmp(what, "deadlock") == 0) {
         pthread_create(&thread, 0, turn_round, 0);
