@@ -57,13 +57,19 @@ fn is_ordinary() -> bool {
     mode::mode() == Mode::Off
 }
 
-/// A block for whoever has called.
-fn take(size: usize, align: usize) -> usize {
+/// A block for whoever has called; `zero`: it is written to at once.
+fn take(size: usize, align: usize, zero: bool) -> usize {
     let block = match ops::enter() {
         Some(caller) => {
             let owner = Owner { thread: caller.thread, position: caller.position(), site: caller.site };
             let again = if align <= 16 { take_again(&caller, size, owner) } else { None };
             let block = again.unwrap_or_else(|| heap::allocate(size, align, Some(owner)));
+            if caller.session().limits.uninitialised && block != 0 && !zero {
+                heap::undefine(block);
+            }
+            if caller.session().recorder.is_some() {
+                caller.record();
+            }
             caller.leave();
             block
         }
@@ -103,7 +109,7 @@ extern "C" fn allocate(size: usize) -> usize {
         // SAFETY: any size is allowed.
         return unsafe { __libc_malloc(size) };
     }
-    take(size, 16)
+    take(size, 16, false)
 }
 
 /// `operator new`: it has no memory only when the process has none, which ends it.
@@ -129,7 +135,7 @@ extern "C" fn allocate_zeroed(count: usize, size: usize) -> usize {
         return unsafe { __libc_calloc(count, size) };
     }
     let Some(size) = count.checked_mul(size) else { return 0 };
-    let block = take(size, 16);
+    let block = take(size, 16, true);
     // Blocks are zero when they are taken for the first time.
     let again = session::get();
     // SAFETY: the session, if there is one, and a block of so many bytes.
@@ -146,7 +152,7 @@ extern "C" fn allocate_aligned(align: usize, size: usize) -> usize {
         // SAFETY: any size is allowed.
         return unsafe { __libc_memalign(align, size) };
     }
-    take(size, align)
+    take(size, align, false)
 }
 
 extern "C" fn allocate_pages(size: usize) -> usize {
@@ -179,14 +185,14 @@ extern "C" fn reallocate(block: usize, size: usize) -> usize {
         return unsafe { __libc_realloc(block, size) };
     }
     if block == 0 {
-        return take(size, 16);
+        return take(size, 16, false);
     }
     let known = heap::contains(block).then(|| heap::find(block)).flatten();
     let Some(known) = known.filter(|known| known.block.start == block) else {
         release(block);
         return 0;
     };
-    let new = take(size, 16);
+    let new = take(size, 16, false);
     if new != 0 {
         // SAFETY: both blocks have so many bytes.
         unsafe { sys::copy(new, block, known.block.size.min(size)) };

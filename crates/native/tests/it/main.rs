@@ -5,6 +5,8 @@
 //!
 //! ```text
 //! // bug: data race                         the title of the violation
+//! // refused: `fork` cannot be checked       what the error says, if the program with the bug cannot be checked
+//! // warns: two writes to                 what is told of the program with the bug, which holds
 //! // fixed: 3 executions, 1 blocked         how many there are, and that the program holds
 //! // settings: UNPICK_MODEL=sc              variables of the environment
 //! // flags: -std=c++20                      for the compiler
@@ -21,6 +23,7 @@ use std::process::{Command, Stdio};
 
 use unpick_native_wire::{CHANNEL, Ending, Finding, Message, Verdict};
 
+mod libraries;
 mod ordinary;
 mod programs;
 mod strategies;
@@ -95,7 +98,7 @@ fn check(program: &Path, settings: &[(&str, &str)]) -> Said {
             }
             Message::Ended(verdict) => said.verdict = Some(verdict),
             Message::Failed { text } => said.failed = Some(text),
-            Message::Started { .. } | Message::Progress(_) => {}
+            Message::Started { .. } | Message::Progress(_) | Message::Ask(_) => {}
         }
     }
     child.wait().expect("the program ends");

@@ -6,6 +6,8 @@ use super::*;
 #[derive(Default)]
 struct Expected {
     bug: Option<String>,
+    refused: Option<String>,
+    warns: Option<String>,
     fixed: Option<String>,
     settings: Vec<(String, String)>,
     flags: Vec<String>,
@@ -19,6 +21,8 @@ fn expected(name: &str) -> Expected {
         let (what, value) = line.split_once(": ").expect("a line of the head says what it is");
         let value = value.trim();
         match what {
+            "warns" => expected.warns = Some(value.to_string()),
+            "refused" => expected.refused = Some(value.to_string()),
             "bug" => expected.bug = Some(value.to_string()),
             "fixed" => expected.fixed = Some(value.to_string()),
             "flags" => expected.flags = value.split(' ').map(str::to_string).collect(),
@@ -31,7 +35,8 @@ fn expected(name: &str) -> Expected {
             other => panic!("{name}: what is `{other}`?"),
         }
     }
-    assert!(expected.bug.is_some() || expected.fixed.is_some(), "{name} expects nothing");
+    let any = expected.bug.is_some() || expected.refused.is_some() || expected.fixed.is_some();
+    assert!(any, "{name} expects nothing");
     expected
 }
 
@@ -59,8 +64,25 @@ fn try_program(name: &str) -> Result<(), String> {
             return Err(format!("{name}: the token does not bring it back: {:?}", again.failed));
         }
     }
+    if let Some(refused) = &expected.refused {
+        let said = check(&compile(name, &[&flags[..], &["-DBUG"]].concat()), &settings);
+        if !said.failed.as_ref().is_some_and(|problem| problem.contains(refused.as_str())) {
+            return Err(format!("{name}: not refused: {:?} {:?}", said.failed, said.verdict));
+        }
+    }
+    if let Some(warning) = &expected.warns {
+        let said = check(&compile(name, &[&flags[..], &["-DBUG"]].concat()), &settings);
+        let warns =
+            |verdict: &Verdict| verdict.warnings.iter().any(|known| known.text.contains(warning.as_str()));
+        if !said.verdict.as_ref().is_some_and(|verdict| verdict.ending == Ending::Holds && warns(verdict)) {
+            return Err(format!("{name}: no warning: {:?} {:?}", said.failed, said.verdict));
+        }
+    }
     if let Some(fixed) = &expected.fixed {
         let said = check(&compile(name, &flags), &settings);
+        if said.verdict.as_ref().is_some_and(|verdict| !verdict.warnings.is_empty()) {
+            return Err(format!("{name} fixed: warnings: {:?}", said.verdict));
+        }
         let told = match &said.verdict {
             Some(verdict) if verdict.ending == Ending::Holds && verdict.blocked > 0 => {
                 format!("{} executions, {} blocked", verdict.executions, verdict.blocked)
