@@ -83,6 +83,21 @@ pub(crate) struct Compiler {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) settings: Settings,
+    /// Looks for reads of heap memory that nothing was written to
+    #[arg(long)]
+    pub(crate) uninitialised: bool,
+    /// Warns of writes to one atomic variable that nothing orders
+    #[arg(long)]
+    pub(crate) unordered_writes: bool,
+    /// Explores each random number below this one
+    #[arg(long, value_name = "N")]
+    pub(crate) random: Option<String>,
+    /// Explores what happens if an hour has passed at a look at the clock
+    #[arg(long)]
+    pub(crate) clock_jumps: bool,
+    /// A file with violations that are known, in lines such as race:function
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<String>,
     /// The program
     pub(crate) program: OsString,
     /// Its arguments
@@ -157,6 +172,9 @@ pub(crate) enum Inconclusive {
 
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
+    /// For a C or C++ program, the file with known violations that the check had
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<String>,
     /// What the report says after UNPICK_REPLAY=: a token, or the file that holds one
     pub(crate) token: String,
     /// A C or C++ program and its arguments; or, after --, arguments for `cargo test`: name the test that the report

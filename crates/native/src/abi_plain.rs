@@ -8,9 +8,15 @@ use crate::mode::{self, Mode};
 use crate::ops::Caller;
 use crate::session;
 
-/// Notes a plain access of the program; in other processes nothing is done.
+/// Notes a plain access of the program to some bytes; in other processes nothing is done.
 #[inline(always)]
 pub(crate) fn access(address: usize, size: usize, writes: bool) {
+    access_as(address, size, writes, false);
+}
+
+/// As [`access`]; `value`: a value is read as a whole, and not bytes that are copied.
+#[inline(always)]
+fn access_as(address: usize, size: usize, writes: bool, value: bool) {
     if !mode::in_program() || size == 0 {
         return;
     }
@@ -23,14 +29,14 @@ pub(crate) fn access(address: usize, size: usize, writes: bool) {
     if session::must_stop() {
         caller.give_up(site);
     }
-    caller.touch(address, size, writes, site);
+    caller.touch_as(address, size, writes, site, value);
     caller.leave();
 }
 
 macro_rules! accesses {
     ($($name:ident: $size:literal, $writes:literal;)*) => { $(
         extern "C" fn $name(address: usize) {
-            access(address, $size, $writes);
+            access_as(address, $size, $writes, !$writes);
         }
     )* };
 }

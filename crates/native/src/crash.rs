@@ -30,7 +30,7 @@ extern "C" fn abort_program() -> ! {
             sys::exit(134)
         }
         Mode::Before => {
-            crate::start::fail("the program aborted before `main`");
+            crate::start::fail("a library aborted in its constructors, before the program began");
             sys::exit(2)
         }
         Mode::Engine => {

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `mode` | whose code runs: an ordinary program, one under test, or the engine |
 //! | `start` | from the start of the process to the exploration |
+//! | `constructors` | what runs before `main` and after it |
 //! | `explore` | the loop over executions, and the verdict |
 //! | `session` | one execution |
 //! | `ops` | ops of the program: from a call to its answer |
@@ -20,8 +21,10 @@
 //! | `told` | what programs tell us: `unpick.h` |
 //! | `wakes`, `facts` | how threads wait for each other, and what one execution tells the next |
 //! | `fiber`, `pool` | threads of the program on one OS thread |
-//! | `modules`, `snapshot` | the memory of the program, and how it is brought back |
+//! | `modules`, `snapshot`, `files` | the memory and the open files of the program, and how they are brought back |
 //! | `leaks` | memory that is left behind |
+//! | `excuses` | violations that are known |
+//! | `unordered` | writes that nothing orders |
 //! | `heap`, `shadow`, `places` | what is known of memory: blocks, accesses, locations of the graph |
 //! | `telling`, `record`, `frames`, `output` | what is sent about a violation |
 //! | `own_memory`, `sys`, `real` | the engine's own memory, the kernel, and the C library behind us |
@@ -32,11 +35,14 @@ mod abi_atomic;
 mod abi_bytes;
 mod abi_plain;
 mod c11;
+mod constructors;
 mod crash;
 mod entry;
+mod excuses;
 mod explore;
 mod facts;
 mod fiber;
+mod files;
 mod frames;
 mod futex;
 mod heap;
@@ -64,5 +70,6 @@ mod telling;
 mod threads;
 mod time;
 mod told;
+mod unordered;
 mod unwind;
 mod wakes;

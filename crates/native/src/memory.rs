@@ -54,13 +54,19 @@ fn is_ordinary() -> bool {
     mode::mode() == Mode::Off
 }
 
-/// A block for whoever has called.
-fn take(size: usize, align: usize) -> usize {
+/// A block for whoever has called; `zero`: it is written to at once.
+fn take(size: usize, align: usize, zero: bool) -> usize {
     let block = match ops::enter() {
         Some(caller) => {
             let owner = Owner { thread: caller.thread, position: caller.position(), site: caller.site };
             let again = if align <= 16 { take_again(&caller, size, owner) } else { None };
             let block = again.unwrap_or_else(|| heap::allocate(size, align, Some(owner)));
+            if caller.session().limits.uninitialised && block != 0 && !zero {
+                heap::undefine(block);
+            }
+            if caller.session().recorder.is_some() {
+                caller.record();
+            }
             caller.leave();
             block
         }
@@ -100,7 +106,7 @@ extern "C" fn allocate(size: usize) -> usize {
         // SAFETY: any size is allowed.
         return unsafe { __libc_malloc(size) };
     }
-    take(size, 16)
+    take(size, 16, false)
 }
 
 /// Defines `operator new`. Where there is no memory it throws; the exception must not meet a frame of ours, so the bare
@@ -173,7 +179,7 @@ extern "C" fn allocate_zeroed(count: usize, size: usize) -> usize {
         // SAFETY: any size is allowed.
         return unsafe { __libc_calloc(count, size) };
     }
-    let block = take(count.saturating_mul(size), 16);
+    let block = take(count.saturating_mul(size), 16, true);
     // Blocks are zero when they are taken for the first time.
     let again = session::get();
     // SAFETY: the session, if there is one, and a block of so many bytes.
@@ -191,7 +197,7 @@ extern "C" fn allocate_aligned(align: usize, size: usize) -> usize {
         return unsafe { __libc_memalign(align, size) };
     }
     // As the C library does it.
-    take(size, align.checked_next_power_of_two().unwrap_or(1 << 63))
+    take(size, align.checked_next_power_of_two().unwrap_or(1 << 63), false)
 }
 
 extern "C" fn allocate_pages(size: usize) -> usize {
@@ -226,7 +232,7 @@ extern "C" fn reallocate(block: usize, size: usize) -> usize {
         return unsafe { __libc_realloc(block, size) };
     }
     if block == 0 {
-        return take(size, 16);
+        return take(size, 16, false);
     }
     if size == 0 {
         // As the C library does it.
@@ -238,7 +244,7 @@ extern "C" fn reallocate(block: usize, size: usize) -> usize {
         release(block);
         return 0;
     };
-    let new = take(size, 16);
+    let new = take(size, 16, false);
     if new != 0 {
         // SAFETY: both blocks have so many bytes.
         unsafe { sys::copy(new, block, known.block.size.min(size)) };

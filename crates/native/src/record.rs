@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::violation::Point;
 
+use crate::frames::Frame;
+
 /// Keeps call stacks.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
@@ -51,8 +53,22 @@ impl Recorder {
             let key = (point.thread.index(), frame.base, frame.address);
             self.frames.insert(key, (frame.stack, self.looks));
         }
+        self.keep(point, &frames);
+    }
+
+    /// Keeps the stack of a thread that makes a plain access at a point, if it is wanted.
+    pub(crate) fn note_plain(&mut self, point: Point, top: usize) {
+        if self.wanted.contains(&point) {
+            let frames = crate::frames::walk(0, top);
+            // What comes before is of the engine.
+            let first = frames.iter().position(|frame| frame.address as u64 == point.site.0);
+            self.keep(point, &frames[first.unwrap_or(frames.len())..]);
+        }
+    }
+
+    fn keep(&mut self, point: Point, frames: &[Frame]) {
         let known = self.stacks.iter().any(|(known, _)| *known == point);
-        if self.wanted.contains(&point) && !known {
+        if self.wanted.contains(&point) && !known && !frames.is_empty() {
             self.stacks.push((point, frames.iter().map(|frame| frame.address).collect()));
         }
     }

@@ -14,8 +14,10 @@ use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Point, Violation, Wait, Waiter};
 
+use crate::excuses::Excuses;
 use crate::facts::Facts;
 use crate::fiber::{self, Fiber};
+use crate::files::Files;
 use crate::heap::{self, Block};
 use crate::mode::{self, Mode};
 use crate::modules::Modules;
@@ -25,7 +27,8 @@ use crate::pool;
 use crate::record::Recorder;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
-use crate::threads::Thread;
+use crate::threads::{AtExit, Thread};
+use crate::unordered::Unordered;
 
 /// Limits of each execution.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +47,14 @@ pub(crate) struct Limits {
     pub(crate) spurious_wakeups: bool,
     /// Whether memory that was freed may be used again.
     pub(crate) reuse: bool,
+    /// Whether reads of memory that nothing was written to are violations.
+    pub(crate) uninitialised: bool,
+    /// If set, random numbers are below this one, and each is explored.
+    pub(crate) random: Option<u64>,
+    /// Whether an hour may have passed at each look at the clock.
+    pub(crate) clock_jumps: bool,
+    /// Whether writes to one atomic variable that nothing orders are told.
+    pub(crate) unordered_writes: bool,
     /// Whether waits with a limit on time never give up.
     pub(crate) patient: bool,
 }
@@ -64,19 +75,19 @@ pub(crate) struct Session {
     pub(crate) cut_loops: Vec<Site>,
     pub(crate) error: Option<Error>,
     pub(crate) recorder: Option<Recorder>,
+    pub(crate) excuses: Excuses,
+    pub(crate) unordered: Unordered,
     /// Threads that an execution has asked for beyond those there are.
     pub(crate) wanted: usize,
     /// Whether loops are recognised elsewhere from now on, so that the search must begin anew.
     pub(crate) renew: bool,
-    /// Functions to be called at the end of the process, with their arguments.
-    pub(crate) at_exit: Vec<(usize, usize)>,
-    /// The same for a quick end.
-    pub(crate) at_quick_exit: Vec<(usize, usize)>,
-    /// How many of the former there were when `main` began.
-    pub(crate) at_exit_kept: usize,
+    /// Functions to be called at the end of the process.
+    pub(crate) at_exit: Vec<AtExit>,
+    /// Those that there were when the execution began.
+    pub(crate) at_exit_kept: Vec<AtExit>,
     /// Destructors of keys; 0: none, 1: the key is not in use.
     pub(crate) keys: Vec<usize>,
-    /// How many keys there were when `main` began.
+    /// The keys that there were when the execution began.
     pub(crate) keys_kept: Vec<usize>,
     /// Memory whose plain accesses are not looked at.
     pub(crate) ignored: Vec<(usize, usize)>,
@@ -92,6 +103,7 @@ pub(crate) struct Session {
     pub(crate) blocks: Vec<Block>,
     pub(crate) modules: Modules,
     snapshot: Snapshot,
+    files: Files,
     explorer: Fiber,
     /// Events before the last look at whether the program makes progress.
     pub(crate) looked: (u64, u32, u32),
@@ -148,11 +160,12 @@ impl Session {
             cut_loops: Vec::new(),
             error: None,
             recorder: None,
+            excuses: Excuses::default(),
+            unordered: Unordered::default(),
             wanted: 0,
             renew: false,
             at_exit: Vec::new(),
-            at_quick_exit: crate::threads::quick_before_main().to_vec(),
-            at_exit_kept: 0,
+            at_exit_kept: Vec::new(),
             keys: Vec::new(),
             keys_kept: Vec::new(),
             ignored: Vec::new(),
@@ -163,13 +176,14 @@ impl Session {
             blocks: Vec::new(),
             modules: Modules::find(storage),
             snapshot: Snapshot::default(),
+            files: Files::take(),
             explorer: Fiber { storage, ..Fiber::default() },
             looked: (0, 0, 0),
             rested: ((0, 0), Duration::ZERO, 0),
         };
         let session = Box::leak(Box::new(session));
         (session.at_exit, session.keys) = crate::threads::before_main();
-        session.at_exit_kept = session.at_exit.len();
+        session.at_exit_kept.clone_from(&session.at_exit);
         session.keys_kept.clone_from(&session.keys);
         // What the unwinder does at its first use is part of every execution then, whether stacks are looked at or not.
         crate::frames::walk(0, usize::MAX);
@@ -179,7 +193,7 @@ impl Session {
     }
 
     /// Makes sure that there are so many threads. The program does not run, and its memory is as it was
-    /// when `main` began.
+    /// before its constructors.
     pub(crate) fn grow(&mut self, count: usize) -> Result<(), Error> {
         while self.threads.len() < count {
             self.threads.push(Thread::new(pool::make(self.limits.stack_size)?));
@@ -192,6 +206,7 @@ impl Session {
         self.execution.begin();
         self.shadow.begin();
         self.places.begin();
+        self.excuses.begin();
         if self.spins.begin(self.execution.samples()) {
             self.renew = true;
             self.execution.repeat();
@@ -202,15 +217,14 @@ impl Session {
         self.threads[0].begin_main();
     }
 
-    /// Brings the memory of the program back to where it was when `main` began.
+    /// Brings the memory of the program back to where it was before its constructors.
     fn restore(&mut self) {
         self.snapshot.restore(self.threads.iter().map(|thread| thread.ran));
         self.threads.iter_mut().for_each(Thread::clear);
+        self.files.restore();
         self.ignored.clear();
         self.retired.clear();
-        self.at_exit.truncate(self.at_exit_kept);
-        self.at_quick_exit.clear();
-        self.at_quick_exit.extend_from_slice(crate::threads::quick_before_main());
+        self.at_exit.clone_from(&self.at_exit_kept);
         self.keys.clone_from(&self.keys_kept);
     }
 
@@ -241,8 +255,9 @@ impl Session {
                     stuck = None;
                     outcome = Outcome::Complete;
                 }
-                let graph = self.execution.graph();
-                let violation = race::in_graph(graph).or(stuck.map(|stuck| self.waiting(stuck)));
+                let race = race::in_graph(self.execution.graph());
+                let violation = race.or(stuck.map(|stuck| self.waiting(stuck)));
+                let violation = violation.filter(|violation| !self.is_known_ending(violation));
                 let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
                 let violation = if whole { self.leak() } else { violation };
                 violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
@@ -282,11 +297,16 @@ impl Session {
             Some(op) => format!("{} at {}", op.name(), self.told_site(op.site)),
             None => String::from("nothing more"),
         };
-        Error::Diverged {
-            thread: thread_name(divergence.thread),
-            before: describe(divergence.before.map(|event| event.op())),
-            now: describe(divergence.now),
+        let thread = thread_name(divergence.thread);
+        let (before, now) = (describe(divergence.before.map(|event| event.op())), describe(divergence.now));
+        if self.excuses.any_races() {
+            let problem = format!(
+                "what a race has read that was passed over decides what {thread} does next: {before} once, and {now} when \
+                 the same was run again; this cannot be explored, so mend the race, or draw executions with `--strategy random`"
+            );
+            return Error::Misuse { problem };
         }
+        Error::Diverged { thread, before, now }
     }
 
     /// A place, as a mark in a text.
@@ -318,6 +338,9 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
         }
         let outcome = (*session).execution.end();
         let outcome = (*session).judge(outcome);
+        if (*session).limits.unordered_writes {
+            (*session).look_for_unordered();
+        }
         crate::output::end();
         if (*session).recorder.is_some() {
             (*session).blocks = heap::blocks();

@@ -5,6 +5,7 @@ use std::cell::UnsafeCell;
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Wait};
 
+use crate::constructors;
 use crate::entry::entries;
 use crate::fiber::Fiber;
 use crate::mode::{self, Mode};
@@ -39,10 +40,10 @@ pub(crate) struct Thread {
     keys: Vec<usize>,
     /// Locks that it reads through, and how often.
     pub(crate) reads: Vec<(usize, u32)>,
-    /// What its random numbers depend on.
-    pub(crate) seed: u64,
     /// How many random numbers it has asked for.
     pub(crate) drawn: u64,
+    /// Where its random numbers start, if it has said so.
+    pub(crate) seed: Option<u32>,
     /// Where its clock stands, in nanoseconds.
     pub(crate) clock: u64,
     /// Whether it waits inside a function of the C library, which looks again and again.
@@ -68,8 +69,8 @@ impl Thread {
             destructors: Vec::new(),
             keys: Vec::new(),
             reads: Vec::new(),
-            seed: 0,
             drawn: 0,
+            seed: None,
             clock: 0,
             inside: false,
             spun: 0,
@@ -99,8 +100,8 @@ impl Thread {
         self.destructors.clear();
         self.keys.clear();
         self.reads.clear();
-        self.seed = 0;
         self.drawn = 0;
+        self.seed = None;
         self.clock = 0;
         self.inside = false;
         self.spun = 0;
@@ -118,15 +119,38 @@ pub(crate) struct Work {
 /// Where `main` is, and its arguments.
 pub(crate) static mut MAIN: usize = 0;
 pub(crate) static mut ARGUMENTS: [usize; 3] = [0; 3];
+/// What comes before `main` and gets the same arguments; a zero comes last.
+pub(crate) static mut CONSTRUCTORS: *const usize = std::ptr::null();
 
-/// Calls `main`; it returns to the bottom of the fiber.
+/// Calls what comes before `main`, and `main`; it returns to the bottom of the fiber. An exception finds no frame of
+/// Rust here.
 #[unsafe(naked)]
 unsafe extern "C" fn call_main() {
     std::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbx",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset rbx, 0",
+        "mov rbx, [rip + {constructors}]",
+        "2:",
+        "mov rax, [rbx]",
+        "test rax, rax",
+        "je 3f",
+        "mov rdi, [rip + {arguments}]",
+        "mov rsi, [rip + {arguments} + 8]",
+        "mov rdx, [rip + {arguments} + 16]",
+        "call rax",
+        "add rbx, 8",
+        "jmp 2b",
+        "3:",
+        "pop rbx",
+        ".cfi_adjust_cfa_offset -8",
         "mov rdi, [rip + {arguments}]",
         "mov rsi, [rip + {arguments} + 8]",
         "mov rdx, [rip + {arguments} + 16]",
         "jmp [rip + {main}]",
+        ".cfi_endproc",
+        constructors = sym CONSTRUCTORS,
         arguments = sym ARGUMENTS,
         main = sym MAIN,
     )
@@ -171,11 +195,11 @@ fn finish(result: usize) -> ! {
 }
 
 /// Calls a function of the program.
-fn call(function: usize, argument: usize) {
-    // SAFETY: the program has registered the function to be called with this argument.
-    let function = unsafe { std::mem::transmute::<usize, extern "C" fn(usize)>(function) };
+fn call(function: usize, arguments: [usize; 2]) {
+    // SAFETY: the program has registered the function to be called with these arguments, or with fewer.
+    let function = unsafe { std::mem::transmute::<usize, extern "C" fn(usize, usize)>(function) };
     mode::set(Mode::Program);
-    function(argument);
+    function(arguments[0], arguments[1]);
     mode::set(Mode::Engine);
 }
 
@@ -187,7 +211,7 @@ fn run_destructors() {
         else {
             break;
         };
-        call(function, object);
+        call(function, [object, 0]);
     }
     // As often as POSIX asks for.
     for _ in 0..4 {
@@ -199,7 +223,7 @@ fn run_destructors() {
             let value = s.threads[caller.thread.index()].keys.get_mut(key).map_or(0, std::mem::take);
             if value != 0 && destructor > NO_KEY {
                 any = true;
-                call(destructor, value);
+                call(destructor, [value, 0]);
             }
         }
         if !any {
@@ -208,13 +232,38 @@ fn run_destructors() {
     }
 }
 
+/// A function to be called at the end of the process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtExit {
+    function: usize,
+    argument: usize,
+    /// The library that it belongs to; 0: the program.
+    module: usize,
+    /// Whether the exit code comes before its argument.
+    code_first: bool,
+    /// Whether it is for a quick exit only.
+    quick: bool,
+}
+
+/// Calls the functions for the end of the process, the last one first: those of a library, or all.
+fn run_at_exit(module: usize, code: i32, quick: bool) {
+    loop {
+        let caller = at_end();
+        let pending = &mut caller.session().at_exit;
+        let wanted = |next: &AtExit| next.quick == quick && (module == 0 || next.module == module);
+        let Some(last) = pending.iter().rposition(wanted) else { break };
+        let AtExit { function, argument, code_first, .. } = pending.remove(last);
+        let code = code as usize;
+        call(function, if code_first { [code, argument] } else { [argument, code] });
+    }
+}
+
 /// Ends the process, as the running thread has asked for.
 fn exit_process(code: i32) -> ! {
     run_destructors();
-    loop {
-        let caller = at_end();
-        let Some((function, argument)) = caller.session().at_exit.pop() else { break };
-        call(function, argument);
+    run_at_exit(0, code, false);
+    for function in constructors::destructors() {
+        call(function, [0, 0]);
     }
     let caller = at_end();
     if code != 0 {
@@ -233,8 +282,7 @@ const NO_KEY: usize = 1;
 // ---------------------------------------------------------------- before `main`
 
 struct Before {
-    at_exit: Vec<(usize, usize)>,
-    at_quick_exit: Vec<(usize, usize)>,
+    at_exit: Vec<AtExit>,
     keys: Vec<usize>,
     values: Vec<usize>,
 }
@@ -244,12 +292,8 @@ struct Global(UnsafeCell<Before>);
 // SAFETY: used in a check only, by its one OS thread.
 unsafe impl Sync for Global {}
 
-static BEFORE: Global = Global(UnsafeCell::new(Before {
-    at_exit: Vec::new(),
-    at_quick_exit: Vec::new(),
-    keys: Vec::new(),
-    values: Vec::new(),
-}));
+static BEFORE: Global =
+    Global(UnsafeCell::new(Before { at_exit: Vec::new(), keys: Vec::new(), values: Vec::new() }));
 
 fn before() -> &'static mut Before {
     // SAFETY: see `Global`; callers let go of the reference before the next call.
@@ -257,13 +301,8 @@ fn before() -> &'static mut Before {
 }
 
 /// What was registered before `main`: functions for the end of the process, and keys.
-pub(crate) fn before_main() -> (Vec<(usize, usize)>, Vec<usize>) {
+pub(crate) fn before_main() -> (Vec<AtExit>, Vec<usize>) {
     (before().at_exit.clone(), before().keys.clone())
-}
-
-/// What was registered before `main` for a quick end.
-pub(crate) fn quick_before_main() -> &'static [(usize, usize)] {
-    &before().at_quick_exit
 }
 
 // ---------------------------------------------------------------- the interface
@@ -283,6 +322,8 @@ entries! {
     __cxa_thread_atexit_impl => thread_at_exit;
     __cxa_thread_atexit => thread_at_exit;
     __cxa_atexit => at_exit;
+    __cxa_finalize => at_exit_of;
+    on_exit => at_exit_with_code;
     __cxa_at_quick_exit => at_quick_exit;
 }
 
@@ -294,9 +335,7 @@ pub(crate) extern "C" fn create(
 ) -> i32 {
     let Some(caller) = ops::enter() else {
         if mode::mode() == Mode::Before {
-            refuse(
-                "the program starts a thread before `main`, which cannot be checked yet; start it in `main`",
-            );
+            refuse_thread();
         }
         type Attributes = *const libc::pthread_attr_t;
         return pass!(
@@ -323,10 +362,10 @@ pub(crate) extern "C" fn create(
         s.execution.repeat();
         depart_for_good(caller.session);
     }
-    let Thread { clock, seed, .. } = s.threads[caller.thread.index()];
+    let clock = s.threads[caller.thread.index()].clock;
     let thread = &mut s.threads[child.index()];
     thread.begin(function, argument);
-    (thread.clock, thread.seed) = (clock, seed);
+    thread.clock = clock;
     thread.detached = state == libc::PTHREAD_CREATE_DETACHED;
     // SAFETY: the caller's pointer.
     unsafe { *handle = thread.fiber.storage };
@@ -418,35 +457,16 @@ extern "C" fn exit_at_once(code: i32) -> ! {
     caller.stop(Wait::Exit)
 }
 
-/// Calls what was registered for that, and nothing else.
 extern "C" fn exit_quickly(code: i32) -> ! {
-    if is_ordinary() {
+    let Some(caller) = ops::enter() else {
         pass!(c"quick_exit", fn(i32) -> (), code);
+        sys::exit(code);
+    };
+    run_at_exit(0, code, true);
+    if code != 0 {
+        caller.fail(Kind::Exit { code });
     }
-    while mode::in_program() {
-        let caller = at_end();
-        let Some((function, argument)) = caller.session().at_quick_exit.pop() else {
-            caller.leave();
-            break;
-        };
-        call(function, argument);
-        mode::set(Mode::Program);
-    }
-    exit_at_once(code)
-}
-
-extern "C" fn at_quick_exit(function: usize, module: usize) -> i32 {
-    if is_ordinary() {
-        return pass!(c"__cxa_at_quick_exit", fn(usize, usize) -> i32, function, module);
-    }
-    match ops::enter() {
-        Some(caller) => {
-            caller.session().at_quick_exit.push((function, 0));
-            caller.leave();
-        }
-        None => before().at_quick_exit.push((function, 0)),
-    }
-    0
+    caller.stop(Wait::Exit)
 }
 
 /// Whether the process is an ordinary one.
@@ -455,21 +475,51 @@ fn is_ordinary() -> bool {
 }
 
 extern "C" fn at_exit(function: usize, argument: usize, module: usize) -> i32 {
+    if is_ordinary() {
+        return pass!(c"__cxa_atexit", fn(usize, usize, usize) -> i32, function, argument, module);
+    }
+    register(AtExit { function, argument, module, code_first: false, quick: false });
+    0
+}
+
+extern "C" fn at_exit_with_code(function: usize, argument: usize) -> i32 {
+    if is_ordinary() {
+        return pass!(c"on_exit", fn(usize, usize) -> i32, function, argument);
+    }
+    register(AtExit { function, argument, module: 0, code_first: true, quick: false });
+    0
+}
+
+extern "C" fn at_quick_exit(function: usize, module: usize) -> i32 {
+    if is_ordinary() {
+        return pass!(c"__cxa_at_quick_exit", fn(usize, usize) -> i32, function, module);
+    }
+    register(AtExit { function, argument: 0, module, code_first: false, quick: true });
+    0
+}
+
+/// Notes that a function is to be called at the end of the process.
+fn register(function: AtExit) {
     match mode::mode() {
-        Mode::Off => {
-            pass!(c"__cxa_atexit", fn(usize, usize, usize) -> i32, function, argument, module)
-        }
         Mode::Program => {
             let caller = at_end();
-            caller.session().at_exit.push((function, argument));
+            caller.session().at_exit.push(function);
             caller.leave();
-            0
         }
-        Mode::Before => {
-            before().at_exit.push((function, argument));
-            0
+        Mode::Before => before().at_exit.push(function),
+        Mode::Off | Mode::Engine => {}
+    }
+}
+
+/// A library is about to go, or the process: its destructors call this.
+extern "C" fn at_exit_of(module: usize) {
+    match mode::mode() {
+        Mode::Off => pass!(c"__cxa_finalize", fn(usize) -> (), module),
+        Mode::Program => {
+            run_at_exit(module, 0, false);
+            mode::set(Mode::Program);
         }
-        Mode::Engine => 0,
+        Mode::Before | Mode::Engine => {}
     }
 }
 
@@ -567,8 +617,14 @@ pub(crate) extern "C" fn set_specific(key: u32, value: usize) -> i32 {
     if known { 0 } else { libc::EINVAL }
 }
 
-/// Ends a process that cannot be checked, before the check has begun.
-fn refuse(problem: &str) -> ! {
-    crate::start::fail(problem);
+/// Ends a process that starts a thread before the check has begun, and says who does that.
+fn refuse_thread() -> ! {
+    let frames = crate::frames::walk(0, usize::MAX);
+    let library = frames.iter().find_map(|frame| constructors::library_of(frame.address));
+    let library = library.unwrap_or_else(|| String::from("a library"));
+    crate::start::fail(&format!(
+        "{library} starts a thread in its constructors, which cannot be checked: build it with `unpick cc` or `unpick \
+         c++`, or let it start the thread later"
+    ));
     sys::exit(2)
 }

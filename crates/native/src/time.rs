@@ -1,6 +1,7 @@
 //! Time: each thread has a clock of its own, which depends on nothing but what the thread does.
 //!
-//! It goes on by a little with each look at it, and by the whole time with each sleep; nobody sleeps.
+//! It goes on by a little with each look at it, or, on request, by a little or a lot; and by the whole time with each sleep. Nobody
+//! sleeps.
 
 use crate::entry::entries;
 use crate::mode::{self, Mode};
@@ -30,6 +31,9 @@ const LOOK: u64 = 1_000_000;
 
 const SECOND: u64 = 1_000_000_000;
 
+/// How much later it may be at a look, if that is to be explored.
+const JUMP: u64 = 3600 * SECOND;
+
 /// Where the clock of a thread stands, in nanoseconds since the program began.
 fn clock(caller: &Caller) -> &mut u64 {
     &mut caller.session().threads[caller.thread.index()].clock
@@ -37,8 +41,9 @@ fn clock(caller: &Caller) -> &mut u64 {
 
 /// The time of the calling thread.
 fn look(caller: &Caller) -> u64 {
+    let jumps = caller.session().limits.clock_jumps && caller.choose(2) == 1;
     let clock = clock(caller);
-    *clock += LOOK;
+    *clock += if jumps { JUMP } else { LOOK };
     BEGIN + *clock
 }
 

@@ -2,7 +2,9 @@
 
 mod cc;
 mod headers;
+mod options;
 mod readme;
+mod suppressions;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -6,6 +6,7 @@
 //! ```text
 //! // bug: data race                         the title of the violation
 //! // bugs: 12 data race, 24 executions      so many different ones are found by going on, in so many executions
+//! // warns: two writes to                   what is told of the program with the bug, which holds
 //! // fixed: 3 executions, 1 blocked         how many there are, and that the program holds
 //! // fixed: holds                           the same where the number depends on the library of the compiler
 //! // refused: cannot be checked             the check ends with an error that says so
@@ -30,6 +31,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use unpick_native_wire::{CHANNEL, Ending, Finding, Message, Verdict};
 
 mod coverage;
+mod libraries;
 mod ordinary;
 mod programs;
 mod strategies;
@@ -182,7 +184,7 @@ fn check_case(program: &Path, case: Option<&str>, settings: &[(&str, &str)]) -> 
             }
             Message::Ended(verdict) => said.verdict = Some(verdict),
             Message::Failed { text } => said.failed = Some(text),
-            Message::Started { .. } | Message::Progress(_) => {}
+            Message::Started { .. } | Message::Progress(_) | Message::Ask(_) => {}
         }
     }
     child.wait().expect("the program ends");

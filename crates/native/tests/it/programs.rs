@@ -10,6 +10,7 @@ struct Case {
     bugs: Option<String>,
     fixed: Option<String>,
     refused: Option<String>,
+    warns: Option<String>,
     says: Vec<String>,
 }
 
@@ -45,6 +46,7 @@ impl Head {
                 "bugs" => head.case(case).bugs = Some(value),
                 "fixed" => head.case(case).fixed = Some(value),
                 "refused" => head.case(case).refused = Some(value),
+                "warns" => head.case(case).warns = Some(value),
                 "says" => head.case(case).says.push(value),
                 "by" => head.by = Some(value),
                 "compiler" => head.compiler = Some(value),
@@ -130,8 +132,20 @@ impl Trial<'_> {
         Ok(())
     }
 
+    fn warns(&self, warning: &str) -> Result<(), String> {
+        let said = self.check(&self.bad, &[]);
+        let warns = |verdict: &Verdict| verdict.warnings.iter().any(|known| known.text.contains(warning));
+        match &said.verdict {
+            Some(verdict) if verdict.ending == Ending::Holds && warns(verdict) => Ok(()),
+            verdict => Err(format!("no warning: {:?} {verdict:?}", said.failed)),
+        }
+    }
+
     fn fixed(&self, fixed: &str) -> Result<(), String> {
         let said = self.check(&self.good, &[]);
+        if said.verdict.as_ref().is_some_and(|verdict| !verdict.warnings.is_empty()) {
+            return Err(format!("fixed: warnings: {:?}", said.verdict));
+        }
         let told = match &said.verdict {
             Some(verdict) if verdict.ending == Ending::Holds && fixed == "holds" => String::from("holds"),
             Some(verdict) if verdict.ending == Ending::Holds && verdict.blocked > 0 => {
@@ -155,7 +169,8 @@ impl Trial<'_> {
     }
 
     fn all(&self) -> Result<(), String> {
-        let Case { bug, bugs, fixed, refused, .. } = self.case;
+        let Case { bug, bugs, fixed, refused, warns, .. } = self.case;
+        warns.as_ref().map_or(Ok(()), |warning| self.warns(warning))?;
         bug.as_ref().map_or(Ok(()), |bug| self.bug(bug))?;
         bugs.as_ref().map_or(Ok(()), |bugs| self.bugs(bugs))?;
         fixed.as_ref().map_or(Ok(()), |fixed| self.fixed(fixed))?;
