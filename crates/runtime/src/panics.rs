@@ -50,24 +50,33 @@ impl Panic {
 pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if let Some(borrowed) = info.payload().downcast_ref::<Borrowed>() {
-                // SAFETY: the coroutine whose yielder this is panics with it, and is suspended here.
-                unsafe { (*borrowed.0).suspend(()) };
-            } else if current::get().is_some() {
-                let arena = arena::enter(std::ptr::null_mut());
-                if is_ours(arena) {
-                    before(info);
-                    std::process::abort();
-                }
-                record(info);
-                arena::enter(arena);
-            } else {
-                before(info);
-            }
-        }));
+        if !std::thread::panicking() {
+            put_hook();
+        } else if let Ok(thread) = std::thread::Builder::new().spawn(put_hook) {
+            // A thread that panics must not do it itself.
+            let _ = thread.join();
+        }
     });
+}
+
+fn put_hook() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if let Some(borrowed) = info.payload().downcast_ref::<Borrowed>() {
+            // SAFETY: the coroutine whose yielder this is panics with it, and is suspended here.
+            unsafe { (*borrowed.0).suspend(()) };
+        } else if current::get().is_some() {
+            let arena = arena::enter(std::ptr::null_mut());
+            if is_ours(arena) {
+                before(info);
+                std::process::abort();
+            }
+            record(info);
+            arena::enter(arena);
+        } else {
+            before(info);
+        }
+    }));
 }
 
 /// Whether the panic comes from the engine and not from the program: engine code runs with the
