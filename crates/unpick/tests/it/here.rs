@@ -22,6 +22,14 @@ fn counted(also: impl Fn() + Send + Sync + 'static) -> u64 {
     verdict.summary().statistics.executions
 }
 
+/// Counts executions on another OS thread than this one.
+fn count_elsewhere(count: &'static Plain) -> impl Fn() + Send + Sync + 'static {
+    let asks = here();
+    move || {
+        count.fetch_add(usize::from(here() != asks), Relaxed);
+    }
+}
+
 fn here() -> ThreadId {
     std::thread::current().id()
 }
@@ -29,22 +37,21 @@ fn here() -> ThreadId {
 #[test]
 fn a_short_check_stays_on_the_thread_that_asks() {
     static ELSEWHERE: Plain = Plain::new(0);
-    let asks = here();
-    assert_eq!(counted(move || drop(ELSEWHERE.fetch_add(usize::from(here() != asks), Relaxed))), 2);
+    assert_eq!(counted(count_elsewhere(&ELSEWHERE)), 2);
     assert_eq!(ELSEWHERE.load(Relaxed), 0);
 }
 
 #[test]
 fn a_check_whose_executions_are_long_moves() {
     static ELSEWHERE: Plain = Plain::new(0);
-    let asks = here();
+    let count = count_elsewhere(&ELSEWHERE);
     // Nothing visible happens meanwhile, so that the alarm has to take the thread out of it.
     let calculate = move || {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_millis(500) {
             std::hint::spin_loop();
         }
-        ELSEWHERE.fetch_add(usize::from(here() != asks), Relaxed);
+        count();
     };
     assert_eq!(counted(calculate), 2);
     assert!(ELSEWHERE.load(Relaxed) >= 2, "{ELSEWHERE:?}");
@@ -53,15 +60,14 @@ fn a_check_whose_executions_are_long_moves() {
 #[test]
 fn a_check_in_a_destructor_during_a_panic_runs_elsewhere() {
     static ELSEWHERE: Plain = Plain::new(0);
-    struct Checks(ThreadId);
+    struct Checks;
     impl Drop for Checks {
         fn drop(&mut self) {
-            let asks = self.0;
-            assert_eq!(counted(move || drop(ELSEWHERE.fetch_add(usize::from(here() != asks), Relaxed))), 2);
+            assert_eq!(counted(count_elsewhere(&ELSEWHERE)), 2);
         }
     }
     let panic = std::panic::catch_unwind(|| {
-        let _checks = Checks(here());
+        let _checks = Checks;
         std::panic::resume_unwind(Box::new(()));
     });
     assert!(panic.is_err() && ELSEWHERE.load(Relaxed) >= 2, "{ELSEWHERE:?}");
