@@ -17,7 +17,7 @@ use crate::signals::{self, landing, redirect};
 use crate::{arena, current};
 
 /// How long a check may stay.
-pub(crate) const LONGEST: Duration = Duration::from_millis(3);
+pub(crate) const LONGEST: Duration = Duration::from_millis(20);
 /// After how long the alarm goes off, and how often from then on.
 const FIRST_TICK: Duration = Duration::from_millis(100);
 const TICK: Duration = Duration::from_millis(20);
