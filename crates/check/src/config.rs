@@ -15,6 +15,19 @@ pub enum OnInconclusive {
     Pass,
 }
 
+/// How the executions of a C or C++ program are kept apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Isolation {
+    /// As [`Isolation::Restore`]; as [`Isolation::Fork`] from where the program has destroyed the memory of the check.
+    #[default]
+    Auto,
+    /// All run in one process, whose memory is brought back to what it was.
+    Restore,
+    /// Each has a process of its own, and cannot reach the memory of the check.
+    Fork,
+}
+
 /// What becomes of threads that nobody joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -82,6 +95,8 @@ pub struct Config {
     pub only_owned_leaks: bool,
     /// Whether memory that was freed may be used again, in C and C++ programs.
     pub reuse: bool,
+    /// How executions are kept apart, in C and C++ programs.
+    pub isolation: Isolation,
     /// Whether threads have memory of their own, if the global allocator allows it.
     pub arenas: bool,
     /// What `check` does when the verdict is inconclusive.
@@ -117,6 +132,7 @@ impl Default for Config {
             leaks: true,
             only_owned_leaks: false,
             reuse: false,
+            isolation: Isolation::Auto,
             arenas: true,
             on_inconclusive: OnInconclusive::Fail,
             keep_going: 1,
@@ -129,7 +145,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 20] = [
+pub const VARIABLES: [(&str, &str); 21] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
@@ -144,6 +160,10 @@ pub const VARIABLES: [(&str, &str); 20] = [
     ("UNPICK_HANG", "how long a thread may do nothing visible, such as 20s"),
     ("UNPICK_LEAKS", "off: memory that is left behind is no violation"),
     ("UNPICK_REUSE", "1: in C and C++ programs, memory that was freed may be used again, or not"),
+    (
+        "UNPICK_ISOLATION",
+        "C and C++ programs: `restore`, memory is brought back after each execution; `fork`, each has a process; `auto`",
+    ),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
     ("UNPICK_KEEP_GOING", "violations that differ to look for before stopping; 1 unless set"),
     ("UNPICK_DETACHED", "threads that nobody joins: must-end, abandoned"),
@@ -227,6 +247,16 @@ impl Config {
         if let Some(on) = switch("UNPICK_REUSE")? {
             self.reuse = on;
         }
+        self.isolation = match variable("UNPICK_ISOLATION").as_deref() {
+            None => self.isolation,
+            Some("auto") => Isolation::Auto,
+            Some("restore") => Isolation::Restore,
+            Some("fork") => Isolation::Fork,
+            Some(other) => {
+                let problem = format!("`{other}` is neither `auto` nor `restore` nor `fork`");
+                return Err(wrong("UNPICK_ISOLATION", problem));
+            }
+        };
         self.on_inconclusive = match variable("UNPICK_INCONCLUSIVE").as_deref() {
             None => self.on_inconclusive,
             Some("fail") => OnInconclusive::Fail,

@@ -134,9 +134,22 @@ pub(crate) struct Settings {
     /// In C and C++ programs, memory that was freed may be used again, or not
     #[arg(long)]
     pub(crate) reuse: bool,
+    /// How the executions of C and C++ programs are kept apart
+    #[arg(long, value_name = "HOW")]
+    pub(crate) isolation: Option<Isolation>,
     /// What becomes of threads that nobody joins
     #[arg(long, value_name = "WHAT")]
     pub(crate) detached: Option<Detached>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Isolation {
+    /// As restore, and as fork from where the program has destroyed the memory of the check
+    Auto,
+    /// All run in one process, whose memory is brought back
+    Restore,
+    /// Each has a process of its own, which cannot reach the memory of the check: slow
+    Fork,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

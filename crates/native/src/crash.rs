@@ -6,14 +6,18 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use unpick_core::op::Site;
-use unpick_core::violation::Kind;
+use unpick_core::violation::{Kind, Point};
 
 use crate::entry::entries;
+use crate::frames;
+use crate::isolation;
 use crate::mode::{self, Mode};
 use crate::ops;
 use crate::real::pass;
-use crate::session::{self, depart_for_good};
+use crate::session::{self, Session, depart_for_good};
+use crate::standby;
 use crate::sys;
+use crate::watch;
 
 entries! {
     abort => abort_program;
@@ -32,12 +36,9 @@ extern "C" fn abort_program() -> ! {
             crate::start::fail("the program aborted before `main`");
             sys::exit(2)
         }
-        Mode::Engine => {
-            sys::write(2, b"unpick: the runtime has failed; please report this\n");
-            sys::exit(70)
-        }
+        Mode::Engine => standby::broken("it has aborted"),
     }
-    let Some(caller) = ops::enter() else { sys::exit(70) };
+    let Some(caller) = ops::enter() else { sys::exit(standby::BROKEN) };
     caller.fail(Kind::Abort)
 }
 
@@ -90,10 +91,31 @@ pub(crate) fn install() {
     }
     handle(libc::SIGVTALRM, on_tick);
     handle(libc::SIGINT, on_interrupt);
+    std::panic::set_hook(Box::new(|panic| standby::broken(&panic.to_string())));
+}
+
+/// Begins to look regularly whether the program does something visible. Each process has a clock of its own.
+pub(crate) fn start_clock() {
     let every = libc::timeval { tv_sec: 0, tv_usec: 100_000 };
     let timer = libc::itimerval { it_interval: every, it_value: every };
     // SAFETY: the timer is readable.
     unsafe { sys::call(libc::SYS_setitimer, [1, &raw const timer as usize, 0, 0, 0, 0]) };
+}
+
+unsafe extern "C" fn on_child(_: i32, _: *mut libc::siginfo_t, _: *mut c_void) {}
+
+/// Lets the end of another process end a wait with [`sys::is_readable`], and nothing else; or no longer.
+pub(crate) fn heed_children(heed: bool) {
+    let how = if heed { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK };
+    if heed {
+        handle(libc::SIGCHLD, on_child);
+    } else {
+        // SAFETY: as it was at first.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    }
+    let mask = 1u64 << (libc::SIGCHLD - 1);
+    // SAFETY: the mask is readable.
+    unsafe { sys::call(libc::SYS_rt_sigprocmask, [how as usize, &raw const mask as usize, 0, 8, 0, 0]) };
 }
 
 /// Whether the process was interrupted.
@@ -123,28 +145,63 @@ fn handle(signal: i32, handler: Handler) {
     }
 }
 
+/// What a signal has interrupted.
+struct Interrupted {
+    instruction: usize,
+    stack: usize,
+}
+
+impl Interrupted {
+    /// Of the context that a handler gets.
+    unsafe fn new(context: *mut c_void) -> Interrupted {
+        // SAFETY: the kernel passes valid pointers to a handler.
+        let registers = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+        let register = |number: i32| registers[number as usize] as usize;
+        Interrupted { instruction: register(libc::REG_RIP), stack: register(libc::REG_RSP) }
+    }
+
+    /// Ends the execution with a violation of the thread that was interrupted.
+    fn fail(&self, session: *mut Session, problem: String) -> ! {
+        // SAFETY: the program runs, so there is a session, which nobody else uses.
+        let s = unsafe { &mut *session };
+        // The library that walks stacks must not come to a stack that was destroyed unless it is asked for.
+        let top = s.threads[s.current.index()].fiber.top;
+        let frames = match s.recorder.is_some() || !s.modules.is_of_user(self.instruction) {
+            true => frames::walk_interrupted(self.instruction, self.stack, top),
+            false => Vec::new(),
+        };
+        let user = frames.iter().map(|frame| frame.address).find(|&address| s.modules.is_of_user(address));
+        // Places are return addresses, which come after the instruction.
+        let site = user.filter(|_| !s.modules.is_of_user(self.instruction)).unwrap_or(self.instruction + 1);
+        let site = Site(site as u64);
+        let point = Point { thread: s.current, index: s.execution.position(s.current), site };
+        if let Some(recorder) = &mut s.recorder {
+            recorder.keep(point, &frames);
+        }
+        s.fail(Kind::Crash { problem }, site);
+        depart_for_good(session)
+    }
+}
+
 unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid pointers to a handler of this kind.
-    let (address, code, registers) = unsafe {
-        let context = &*context.cast::<libc::ucontext_t>();
-        ((*info).si_addr() as usize, (*info).si_code, context.uc_mcontext.gregs)
-    };
-    let instruction = registers[libc::REG_RIP as usize] as usize;
+    let (address, code, at) =
+        unsafe { ((*info).si_addr() as usize, (*info).si_code, Interrupted::new(context)) };
     if !mode::in_program() {
-        let text =
-            format!("unpick: signal {signal} in the runtime, at {instruction:#x}, address {address:#x}\n");
-        sys::write(2, text.as_bytes());
-        sys::exit(70);
+        standby::broken(&format!("signal {signal} at {:#x}, address {address:#x}", at.instruction));
     }
     mode::set(Mode::Engine);
     let what = SIGNALS.iter().find(|(number, _)| *number == signal).map_or("a signal", |(_, what)| what);
     let session = session::get();
     // SAFETY: the program runs, so there is a session, which nobody else uses.
-    let s = unsafe { &mut *session };
-    let fiber = s.threads[s.current.index()].fiber;
-    let stack = registers[libc::REG_RSP as usize] as usize;
+    let s = unsafe { &*session };
+    let top = s.threads[s.current.index()].fiber.top;
     let sent = code <= 0;
-    let problem = if signal == libc::SIGSEGV && address.abs_diff(stack) < 1 << 16 && stack < fiber.top {
+    let problem = if signal == libc::SIGSEGV && isolation::is_guarded(address) {
+        String::from(
+            "the program writes to memory that is not its own, but the checker's: a pointer has gone astray",
+        )
+    } else if signal == libc::SIGSEGV && address.abs_diff(at.stack) < 1 << 16 && at.stack < top {
         String::from("the stack has overflowed")
     } else if signal == libc::SIGSEGV && address < 4096 && !sent {
         format!("{what}: a null pointer is used, address {address:#x}")
@@ -153,42 +210,49 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
     } else {
         String::from(what)
     };
-    // Places are return addresses, which come after the instruction.
-    s.fail(Kind::Crash { problem }, Site(instruction as u64 + 1));
-    depart_for_good(session)
+    at.fail(session, problem)
 }
 
 /// What is said of a thread that does nothing visible for long.
 pub(crate) const ENDLESS: &str = "the thread goes round without end, and does nothing that others could see";
 
-unsafe extern "C" fn on_tick(_: i32, _: *mut libc::siginfo_t, context: *mut c_void) {
+unsafe extern "C" fn on_tick(_: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     let session = session::get();
     if session.is_null() {
         return;
+    }
+    // SAFETY: the kernel passes valid pointers to a handler of this kind.
+    let (code, call, at) = unsafe { ((*info).si_code, watch::number(info), Interrupted::new(context)) };
+    let in_program = mode::in_program();
+    if code == libc::SI_QUEUE {
+        if in_program {
+            mode::set(Mode::Engine);
+            at.fail(session, watch::told(call));
+        }
+        return;
+    }
+    if in_program {
+        mode::set(Mode::Engine);
     }
     // SAFETY: the session is never freed. Where the engine was interrupted, numbers are read that it may be about to
     // change; then another tick tells.
     let s = unsafe { &mut *session };
     let now = (s.execution.stats().runs, s.execution.position(s.current));
     let (runs, position, ticks) = s.looked;
-    if (runs, position) != now {
-        s.looked = (now.0, now.1, 0);
-        return;
-    }
-    s.looked.2 = ticks + 1;
-    if ticks + 1 < s.limits.most_ticks {
-        return;
-    }
-    if !mode::in_program() {
+    let ticks = if (runs, position) == now { ticks + 1 } else { 0 };
+    s.looked = (now.0, now.1, ticks);
+    if ticks >= s.limits.most_ticks {
+        if in_program {
+            s.looked.2 = 0;
+            at.fail(session, String::from(ENDLESS));
+        }
         // The thread is stopped when it next comes in.
         session::stop_soon();
-        return;
+        if ticks >= s.limits.most_ticks.saturating_mul(10) {
+            standby::broken("it goes round without end");
+        }
     }
-    mode::set(Mode::Engine);
-    s.looked.2 = 0;
-    // SAFETY: the kernel passes valid pointers to a handler of this kind.
-    let registers = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    let problem = String::from(ENDLESS);
-    s.fail(Kind::Crash { problem }, Site(registers[libc::REG_RIP as usize] as u64 + 1));
-    depart_for_good(session)
+    if in_program {
+        mode::set(Mode::Program);
+    }
 }

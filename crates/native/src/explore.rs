@@ -14,9 +14,11 @@ use unpick_native_wire::{self as wire, Message};
 
 use crate::crash;
 use crate::facts::Facts;
+use crate::isolation;
 use crate::output::Kept;
 use crate::record::Recorder;
 use crate::session::{self, Session};
+use crate::standby::Standby;
 use crate::start::send;
 use crate::telling;
 
@@ -74,12 +76,21 @@ struct Search<'a> {
     cut: Option<Point>,
     tally: Tally,
     found: Vec<Found>,
+    standby: Standby,
 }
 
 impl Search<'_> {
     fn run(&mut self) -> Result<Ending, Error> {
         let (mut since_clock, mut events_at_clock) = (0, 0);
         loop {
+            let executions = self.tally.total(self.session.execution.stats()).executions();
+            self.standby.note(executions);
+            if self.standby.is_due(executions) {
+                self.stand_by(executions)?;
+            }
+            if self.standby.ends {
+                return Ok(Ending::Interrupted);
+            }
             let outcome = self.run_once()?;
             if let Outcome::Cut(point) = outcome {
                 self.cut.get_or_insert(point);
@@ -89,6 +100,7 @@ impl Search<'_> {
                 if self.found.len() >= self.config.keep_going {
                     return Ok(Ending::Violated);
                 }
+                self.standby.hurry();
             }
             let execution = &mut self.session.execution;
             execution.recycle(outcome);
@@ -111,6 +123,13 @@ impl Search<'_> {
                 return Ok(Ending::Interrupted);
             }
         }
+    }
+
+    /// Makes a checkpoint. When it has become the worker, it may have to isolate executions.
+    fn stand_by(&mut self, executions: u64) -> Result<(), Error> {
+        let started = self.started;
+        self.standby.checkpoint(executions, || started.elapsed());
+        if self.standby.isolated { isolation::begin() } else { Ok(()) }
     }
 
     /// Keeps a violation, if none like it was found before.
@@ -151,6 +170,7 @@ impl Search<'_> {
         let execution = &mut self.session.execution;
         let stats = self.tally.total(execution.stats());
         let elapsed = self.started.elapsed();
+        self.standby.look(stats.executions(), elapsed);
         let step = self.plan.review(execution, Moment { elapsed, ended });
         if elapsed >= self.told + PROGRESS {
             self.told = elapsed;
@@ -195,7 +215,12 @@ fn run_checked(session: &mut Session) -> Result<Outcome, Error> {
 }
 
 /// Explores, and sends the verdict.
-pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan>) -> Result<(), Error> {
+pub(crate) fn explore(
+    session: *mut Session,
+    config: &Config,
+    plan: Box<dyn Plan>,
+    standby: Standby,
+) -> Result<(), Error> {
     // SAFETY: the session is never freed, and this is the only reference while the program does not run.
     let session = unsafe { &mut *session };
     let started = Instant::now();
@@ -208,6 +233,7 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
         cut: None,
         tally: Tally::default(),
         found: Vec::new(),
+        standby,
     };
     let ending = search.run()?;
     let Search { session, mut plan, cut, tally, found, .. } = search;

@@ -16,6 +16,8 @@ const MOST: usize = 64;
 struct Walk {
     frame: usize,
     top: usize,
+    /// Frames are passed over until this address is met.
+    skipped_to: Option<usize>,
     /// Where each frame goes on, and its stack pointer; after the last one, where that one ends.
     frames: Vec<(usize, usize)>,
     end: Option<usize>,
@@ -40,7 +42,16 @@ pub(crate) fn prepare() {
 
 /// The frames between `frame` and `top`, innermost first.
 pub(crate) fn walk(frame: usize, top: usize) -> Vec<Frame> {
-    let mut walk = Walk { frame, top, frames: Vec::new(), end: None };
+    walk_from(frame, top, None)
+}
+
+/// The same for a thread that a signal has interrupted at an instruction. The handler runs on a stack of its own.
+pub(crate) fn walk_interrupted(instruction: usize, stack: usize, top: usize) -> Vec<Frame> {
+    walk_from(stack - 1, top, Some(instruction))
+}
+
+fn walk_from(frame: usize, top: usize, skipped_to: Option<usize>) -> Vec<Frame> {
+    let mut walk = Walk { frame, top, skipped_to, frames: Vec::new(), end: None };
     // SAFETY: the callback gets the walk, and uses it only during the call.
     unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
     let ends = walk.frames.iter().skip(1).map(|(_, stack)| *stack).chain([walk.end.unwrap_or(top)]);
@@ -54,6 +65,10 @@ extern "C" fn visit(context: *mut Context, walk: *mut c_void) -> i32 {
     // of the frame before, which is the stack pointer of this one.
     let (walk, address, stack) =
         unsafe { (&mut *walk.cast::<Walk>(), _Unwind_GetIP(context), _Unwind_GetCFA(context)) };
+    if walk.skipped_to.is_some_and(|wanted| wanted != address) {
+        return GO_ON;
+    }
+    walk.skipped_to = None;
     if stack > walk.top || address == 0 || walk.frames.len() == MOST {
         walk.end = (stack <= walk.top).then_some(stack);
         return END;

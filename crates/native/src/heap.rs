@@ -6,7 +6,8 @@
 //!
 //! The first arena is for what was allocated before `main`, and for what the C library needs for the engine.
 
-use std::cell::UnsafeCell;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::violation::Point;
@@ -118,16 +119,18 @@ struct Heap {
     freed: Vec<usize>,
 }
 
-struct Global(UnsafeCell<Heap>);
+/// What is known of the heap, in the engine's own memory. One OS thread uses it: in a check there is only one that runs code.
+static HEAP: AtomicPtr<Heap> = AtomicPtr::new(null_mut());
 
-// SAFETY: one OS thread at a time uses the heap: in a check there is only one that runs code.
-unsafe impl Sync for Global {}
-
-static HEAP: Global = Global(UnsafeCell::new(Heap { arenas: Vec::new(), kept: (0, 0), freed: Vec::new() }));
-
+#[inline(always)]
 fn heap() -> &'static mut Heap {
-    // SAFETY: see `Global`; no caller in this module holds a reference across a call of another.
-    unsafe { &mut *HEAP.0.get() }
+    let mut heap = HEAP.load(Relaxed);
+    if heap.is_null() {
+        heap = Box::leak(Box::default());
+        HEAP.store(heap, Relaxed);
+    }
+    // SAFETY: it is never freed; no caller in this module holds a reference across a call of another.
+    unsafe { &mut *heap }
 }
 
 /// Who allocates.

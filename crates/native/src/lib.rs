@@ -20,6 +20,7 @@
 //! | `wakes`, `facts` | how threads wait for each other, and what one execution tells the next |
 //! | `fiber`, `pool` | threads of the program on one OS thread |
 //! | `modules`, `snapshot` | the memory of the program, and how it is brought back |
+//! | `standby`, `isolation`, `watch` | what the program must not destroy or stop: checkpoints, processes of their own, blocked calls |
 //! | `leaks` | memory that is left behind |
 //! | `heap`, `shadow`, `places` | what is known of memory: blocks, accesses, locations of the graph |
 //! | `telling`, `record`, `frames`, `output` | what is sent about a violation |
@@ -39,6 +40,7 @@ mod fiber;
 mod frames;
 mod futex;
 mod heap;
+mod isolation;
 mod leaks;
 mod memory;
 mod mode;
@@ -56,6 +58,7 @@ mod refused;
 mod session;
 mod shadow;
 mod snapshot;
+mod standby;
 mod start;
 mod statics;
 mod sys;
@@ -64,3 +67,4 @@ mod threads;
 mod time;
 mod told;
 mod wakes;
+mod watch;

@@ -50,6 +50,15 @@ impl Modules {
         code.is_some_and(|code| self.list[code.module as usize].is_system)
     }
 
+    /// Whether an address is code of the program or of a library that is no part of the system's.
+    pub(crate) fn is_of_user(&self, address: usize) -> bool {
+        let code = self.code(address);
+        code.is_some_and(|code| {
+            let module = &self.list[code.module as usize];
+            module.is_of_program && !module.is_system
+        })
+    }
+
     /// The place of an address.
     pub(crate) fn code(&self, address: usize) -> Option<Code> {
         let within = |module: &Module| module.parts.iter().any(|&(from, to)| (from..to).contains(&address));

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::violation::Point;
 
+use crate::frames::Frame;
+
 /// Keeps call stacks.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
@@ -46,8 +48,13 @@ impl Recorder {
     /// `top`.
     pub(crate) fn note(&mut self, point: Point, frame: usize, top: usize) {
         let frames = crate::frames::walk(frame, top);
+        self.keep(point, &frames);
+    }
+
+    /// Keeps the stack of a thread that stands at a point.
+    pub(crate) fn keep(&mut self, point: Point, frames: &[Frame]) {
         self.looks += 1;
-        for frame in &frames {
+        for frame in frames {
             let key = (point.thread.index(), frame.base, frame.address);
             self.frames.insert(key, (frame.stack, self.looks));
         }

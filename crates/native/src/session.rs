@@ -4,6 +4,7 @@
 //! thread only when that one must run. The explorer, on the stack of the process, runs between executions.
 
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 use unpick_checkers::spin::Spins;
 use unpick_checkers::{race, stuck};
@@ -15,6 +16,7 @@ use unpick_core::violation::{Kind, Point, Violation, Wait};
 use crate::facts::Facts;
 use crate::fiber::{self, Fiber};
 use crate::heap::{self, Block};
+use crate::isolation;
 use crate::mode::{self, Mode};
 use crate::modules::Modules;
 use crate::ops::Written;
@@ -34,6 +36,8 @@ pub(crate) struct Limits {
     pub(crate) max_rounds: usize,
     /// After how many ticks of a tenth of a second without anything visible a thread is taken to run for ever.
     pub(crate) most_ticks: u32,
+    /// How long a thread may be blocked in a system call.
+    pub(crate) hang: Duration,
     /// Whether memory that is left behind is a violation.
     pub(crate) leaks: bool,
     /// Whether all threads must end.
@@ -61,6 +65,8 @@ pub(crate) struct Session {
     /// Places where a loop was cut.
     pub(crate) cut_loops: Vec<Site>,
     pub(crate) error: Option<Error>,
+    /// How an execution in a process of its own has ended.
+    pub(crate) ended: Option<Outcome>,
     pub(crate) recorder: Option<Recorder>,
     /// Threads that an execution has asked for beyond those there are.
     pub(crate) wanted: usize,
@@ -141,6 +147,7 @@ impl Session {
             ghost_writes: Vec::new(),
             cut_loops: Vec::new(),
             error: None,
+            ended: None,
             recorder: None,
             wanted: 0,
             renew: false,
@@ -202,6 +209,18 @@ impl Session {
         self.retired.clear();
         self.at_exit.truncate(self.at_exit_kept);
         self.keys.clone_from(&self.keys_kept);
+    }
+
+    /// Says how the execution has ended, and brings the memory of the program back.
+    pub(crate) fn end(&mut self) -> Outcome {
+        let outcome = self.execution.end();
+        let outcome = self.judge(outcome);
+        crate::output::end();
+        if self.recorder.is_some() {
+            self.blocks = heap::blocks();
+        }
+        self.restore();
+        outcome
     }
 
     /// The thread that must run now; `None` if the explorer must.
@@ -283,6 +302,11 @@ impl Session {
 
 /// Runs one execution.
 pub(crate) fn run(session: *mut Session) -> Outcome {
+    if isolation::is_on() { isolation::run(session) } else { run_here(session) }
+}
+
+/// Runs one execution in this process.
+pub(crate) fn run_here(session: *mut Session) -> Outcome {
     // SAFETY: the session is never freed, and no reference to it is held across a switch.
     unsafe {
         (*session).begin();
@@ -292,14 +316,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
             fiber::switch(&raw mut (*session).explorer.stack, &fiber);
             mode::set(Mode::Engine);
         }
-        let outcome = (*session).execution.end();
-        let outcome = (*session).judge(outcome);
-        crate::output::end();
-        if (*session).recorder.is_some() {
-            (*session).blocks = heap::blocks();
-        }
-        (*session).restore();
-        outcome
+        (*session).end()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-use unpick_check::{Config, Detached, Error, Timeouts, registry};
+use unpick_check::{Config, Detached, Error, Isolation, Timeouts, registry};
 use unpick_native_wire::{CHANNEL, Message, VERSION};
 
 use crate::explore;
@@ -11,7 +11,8 @@ use crate::mode::{self, Mode};
 use crate::output;
 use crate::real::pass;
 use crate::session::{Limits, Session};
-use crate::{crash, frames, sys, threads};
+use crate::standby::{self, Standby};
+use crate::{crash, frames, isolation, sys, threads};
 
 /// Bytes of stack for each thread unless set: programs in C expect more than the usual.
 const STACK: usize = 1 << 20;
@@ -73,12 +74,10 @@ fn take_channel() {
         return;
     }
     let number = std::env::var(CHANNEL).ok().and_then(|number| number.parse::<usize>().ok()).unwrap_or(2);
-    // SAFETY: makes a new descriptor, above those that programs use.
-    let own = unsafe { sys::call(libc::SYS_fcntl, [number, libc::F_DUPFD_CLOEXEC as usize, 1000, 0, 0, 0]) };
+    let own = sys::above(number);
     MESSAGES.store(if own >= 0 { own as i32 } else { number as i32 }, Relaxed);
     if own >= 0 && number > 2 {
-        // SAFETY: the descriptor was passed on for us.
-        unsafe { sys::call(libc::SYS_close, [number, 0, 0, 0, 0, 0]) };
+        sys::close(number as i32);
     }
 }
 
@@ -97,7 +96,7 @@ unsafe extern "C" fn explorer(count: i32, arguments: Arguments, environment: Arg
     if let Err(error) = check() {
         send(&Message::Failed { text: error.to_string() });
     }
-    sys::exit(0)
+    standby::done()
 }
 
 fn check() -> Result<(), Error> {
@@ -112,6 +111,7 @@ fn check() -> Result<(), Error> {
     let limits = Limits {
         stack_size: config.stack_size,
         max_rounds: config.max_rounds,
+        hang: config.hang_limit,
         most_ticks: (config.hang_limit.as_millis() / 100).clamp(1, u32::MAX.into()) as u32,
         leaks: config.leaks,
         must_end: config.detached == Detached::MustEnd,
@@ -128,8 +128,17 @@ fn check() -> Result<(), Error> {
     let modules = unsafe { &(*session).modules };
     let modules = modules.list.iter().map(|module| module.path.clone()).collect();
     send(&Message::Started { version: VERSION, modules });
+    let standby = if config.isolation == Isolation::Auto {
+        Standby::begin(config.hang_limit)?
+    } else {
+        crash::start_clock();
+        Standby::none(config.isolation == Isolation::Fork)
+    };
+    if standby.isolated {
+        isolation::begin()?;
+    }
     match &config.replay {
         Some(token) => explore::replay(session, &config, token),
-        None => explore::explore(session, &config, plan),
+        None => explore::explore(session, &config, plan, standby),
     }
 }
