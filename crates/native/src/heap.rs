@@ -208,14 +208,29 @@ pub(crate) fn kept() -> Option<(usize, usize)> {
 pub(crate) fn restore() {
     let heap = heap();
     let (count, top) = heap.kept;
-    for (number, arena) in heap.arenas.iter_mut().enumerate().filter(|(_, arena)| arena.mapped != 0) {
+    for (number, arena) in heap.arenas.iter_mut().enumerate() {
         match number {
+            _ if arena.mapped == 0 => arena.blocks.clear(),
             0 => arena.cut(count, top),
             _ => arena.cut(0, BASE + number * SPACE),
         }
     }
     while let Some(index) = heap.freed.pop() {
         heap.arenas[0].blocks[index].freed = None;
+    }
+}
+
+/// How far each arena is mapped in this process.
+pub(crate) fn mapped() -> Vec<usize> {
+    heap().arenas.iter().map(|arena| arena.mapped).collect()
+}
+
+/// Says again how far each arena is mapped in this process, after another one has used the heap.
+pub(crate) fn set_mapped(mapped: &[usize]) {
+    let own = mapped.iter().copied().chain(std::iter::repeat(0));
+    for (arena, mapped) in heap().arenas.iter_mut().zip(own) {
+        arena.mapped = mapped;
+        arena.top = arena.top.min(mapped);
     }
 }
 

@@ -15,6 +15,7 @@ use unpick_core::op::Site;
 use unpick_core::violation::Kind;
 
 use crate::crash;
+use crate::heap;
 use crate::mode::{self, Mode};
 use crate::own_memory;
 use crate::session::{self, Session};
@@ -75,6 +76,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
     // SAFETY: the session is never freed, and no reference to it is held while the other process runs.
     let s = || unsafe { &mut *session };
     s().ended = None;
+    let mapped = heap::mapped();
     let process = match sys::fork() {
         0 => run_alone(session),
         process @ 1.. => process as i32,
@@ -86,6 +88,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
         }
     };
     let status = wait(process, s().limits.hang);
+    heap::set_mapped(&mapped);
     if let Some(outcome) = s().ended.take() {
         return outcome;
     }

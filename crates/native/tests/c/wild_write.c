@@ -1,6 +1,7 @@
 // bug: crash
-// fixed: 6 executions
+// fixed: 560 executions
 // says: a pointer has gone astray
+#include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,20 +29,26 @@ static void go_astray(void) {
     }
 }
 static atomic_int x;
-static void *add(void *unused) {
-    atomic_fetch_add(&x, 1);
-    return unused;
+static void *add(void *amount) {
+    for (int i = 0; i < 3; i++)
+        atomic_fetch_add(&x, (long)amount);
+    return 0;
 }
 int main(void) {
     pthread_t threads[2];
-    for (int t = 0; t < 2; t++)
-        pthread_create(&threads[t], 0, add, 0);
-    int seen = atomic_load(&x);
+    for (long t = 0; t < 2; t++)
+        pthread_create(&threads[t], 0, add, (void *)(t ? 10 : 1));
+    int first = atomic_load(&x), second = atomic_load(&x);
 #ifdef BUG
-    if (seen == 2)
+    if (first == 1 && second == 22)
         go_astray();
+#endif
+#ifdef MORE
+    if (first == 0 && second == 11)
+        abort();
+    assert(first != 33);
 #endif
     for (int t = 0; t < 2; t++)
         pthread_join(threads[t], 0);
-    return seen == 3;
+    return second == 34;
 }

@@ -21,6 +21,7 @@ use std::process::{Command, Stdio};
 
 use unpick_native_wire::{CHANNEL, Ending, Finding, Message, Verdict};
 
+mod isolation;
 mod ordinary;
 mod programs;
 mod strategies;
@@ -31,6 +32,8 @@ struct Said {
     finding: Option<Finding>,
     /// How many there were.
     findings: usize,
+    /// Their titles.
+    titles: Vec<String>,
     failed: Option<String>,
 }
 
@@ -85,12 +88,13 @@ fn check(program: &Path, settings: &[(&str, &str)]) -> Said {
     command.env_remove("LD_LIBRARY_PATH");
     let mut child = command.envs(settings.iter().copied()).spawn().expect("the program can be started");
     drop(command);
-    let mut said = Said { verdict: None, finding: None, findings: 0, failed: None };
+    let mut said = Said { verdict: None, finding: None, findings: 0, titles: Vec::new(), failed: None };
     for line in BufReader::new(messages).lines() {
         let line = line.expect("messages are text");
         match Message::read(&line).expect("lines are messages") {
             Message::Violation(finding) => {
                 said.findings += 1;
+                said.titles.push(finding.title.clone());
                 said.finding = Some(*finding);
             }
             Message::Ended(verdict) => said.verdict = Some(verdict),

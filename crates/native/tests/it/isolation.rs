@@ -1,0 +1,44 @@
+//! What keeps the check apart from the program.
+
+use super::*;
+
+#[test]
+fn no_violation_is_lost_by_a_write_that_goes_astray() {
+    let program = compile("wild_write.c", &["-DBUG", "-DMORE"]);
+    let told = ["auto", "fork"].map(|isolation| {
+        let said = check(&program, &[("UNPICK_KEEP_GOING", "10"), ("UNPICK_ISOLATION", isolation)]);
+        let mut titles = said.titles;
+        titles.sort();
+        assert_eq!(titles, ["abort", "crash", "failed assertion"], "{:?} {:?}", said.verdict, said.failed);
+        said.verdict.expect("there is a verdict").executions
+    });
+    assert_eq!(told[0], told[1], "as many executions as if the check had never been hit");
+}
+
+#[test]
+fn each_way_of_isolation_explores_the_same() {
+    for name in ["store_buffering.c", "condition.c", "rwlock.c", "spin.c", "several.c"] {
+        let program = compile(name, &["-DI", &include()]);
+        let told = ["auto", "restore", "fork"].map(|isolation| {
+            let said = check(&program, &[("UNPICK_ISOLATION", isolation)]);
+            let verdict = said.verdict.unwrap_or_else(|| panic!("{name} {isolation}: {:?}", said.failed));
+            (verdict.ending, verdict.executions, verdict.blocked, verdict.events)
+        });
+        assert!(told[0] == told[1] && told[1] == told[2], "{name}: {told:?}");
+    }
+}
+
+#[test]
+fn a_process_of_its_own_finds_what_one_for_all_finds() {
+    let programs = [("null_pointer.c", "crash"), ("leak.c", "leak"), ("deadlock.c", "deadlock")];
+    for (name, title) in programs {
+        let program = compile(name, &["-DBUG", "-DI", &include()]);
+        let said = check(&program, &[("UNPICK_ISOLATION", "fork")]);
+        assert_eq!(said.titles, [title], "{name}: {:?} {:?}", said.verdict, said.failed);
+        let token = said.finding.map(|finding| finding.token).unwrap_or_default();
+        for isolation in ["restore", "fork"] {
+            let again = check(&program, &[("UNPICK_ISOLATION", isolation), ("UNPICK_REPLAY", &token)]);
+            assert_eq!(again.titles, [title], "{name}: {:?}", again.failed);
+        }
+    }
+}
