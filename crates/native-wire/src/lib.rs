@@ -152,6 +152,9 @@ pub struct Thread {
     pub name: String,
     /// Where it was started.
     pub spawned: Option<Code>,
+    /// What called the function there, innermost first.
+    #[serde(default)]
+    pub callers: Vec<Code>,
 }
 
 /// Something in memory that the execution used.
@@ -211,6 +214,9 @@ pub struct Step {
     pub thread: usize,
     /// Where in the code.
     pub place: Option<Code>,
+    /// What called the function there, as far as it is known, innermost first.
+    #[serde(default)]
+    pub callers: Vec<Code>,
     /// What happened.
     pub action: Action,
     /// Whether the violation depends on this step.
@@ -302,6 +308,7 @@ mod tests {
         let step = Step {
             thread: 1,
             place: Some(Code { module: 0, offset: 7 }),
+            callers: vec![Code { module: 0, offset: 9 }],
             action: Action::Free,
             deciding: true,
         };
@@ -315,7 +322,7 @@ mod tests {
             title: String::from("data race"),
             message: vec![String::from("one"), String::from("two")],
             place: None,
-            threads: vec![Thread { name: String::from("main"), spawned: None }],
+            threads: vec![Thread { name: String::from("main"), spawned: None, callers: Vec::new() }],
             objects: vec![object],
             steps: vec![step],
             stacks: Vec::new(),

@@ -7,6 +7,9 @@ use unpick_core::violation::Point;
 
 use crate::frames::Frame;
 
+/// Functions at most that are kept of the stack of each event.
+const CALLERS: usize = 8;
+
 /// Keeps call stacks.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
@@ -17,6 +20,8 @@ pub(crate) struct Recorder {
     /// All frames that threads were seen in, by thread, canonical frame address and place in the code: the stack pointer, and a
     /// number that is the higher the later they were seen.
     pub(crate) frames: BTreeMap<(usize, usize, usize), (usize, usize)>,
+    /// What called the function that a thread stood in before an event, by thread and index, innermost first.
+    pub(crate) callers: BTreeMap<(ThreadId, u32), Vec<usize>>,
     /// How often stacks were looked at.
     looks: usize,
     /// Remarks: who made them, before which event, and where.
@@ -35,6 +40,7 @@ impl Recorder {
     pub(crate) fn begin(&mut self) {
         self.stacks.clear();
         self.frames.clear();
+        self.callers.clear();
         self.labels.clear();
         self.range = None;
     }
@@ -58,6 +64,8 @@ impl Recorder {
             let key = (point.thread.index(), frame.base, frame.address);
             self.frames.insert(key, (frame.stack, self.looks));
         }
+        let outer = frames.iter().skip(1).take(CALLERS).map(|frame| frame.address);
+        self.callers.insert((point.thread, point.index), outer.collect());
         let known = self.stacks.iter().any(|(known, _)| *known == point);
         if self.wanted.contains(&point) && !known {
             self.stacks.push((point, frames.iter().map(|frame| frame.address).collect()));

@@ -277,11 +277,15 @@ impl Session {
             Some(op) => format!("{} at {}", op.name(), self.told_site(op.site)),
             None => String::from("nothing more"),
         };
-        Error::Diverged {
-            thread: thread_name(divergence.thread),
-            before: describe(divergence.before.map(|event| event.op())),
-            now: describe(divergence.now),
-        }
+        let problem = format!(
+            "the program is not deterministic: under one and the same schedule, {} once did `{}` and then `{}`; look for \
+             random numbers, files, or addresses used as data{}",
+            thread_name(divergence.thread),
+            describe(divergence.before.map(|event| event.op())),
+            describe(divergence.now),
+            self.modules.told_unseen()
+        );
+        Error::Misuse { problem }
     }
 
     /// A place, as a mark in a text.
