@@ -184,6 +184,9 @@ pub enum Home {
         size: u64,
         /// Where the block was allocated, if that is known.
         allocated: Option<Code>,
+        /// What called the function there, as far as it is known, innermost first.
+        #[serde(default)]
+        callers: Vec<Code>,
     },
     /// On a stack.
     Stack {

@@ -50,6 +50,11 @@ pub(crate) fn walk_interrupted(instruction: usize, stack: usize, top: usize) -> 
     walk_from(stack - 1, top, Some(instruction))
 }
 
+/// The same for a thread that has called from a place, without what lies between.
+pub(crate) fn walk_to(place: usize, top: usize) -> Vec<Frame> {
+    walk_from(0, top, Some(place))
+}
+
 fn walk_from(frame: usize, top: usize, skipped_to: Option<usize>) -> Vec<Frame> {
     let mut walk = Walk { frame, top, skipped_to, frames: Vec::new(), end: None };
     // SAFETY: the callback gets the walk, and uses it only during the call.

@@ -64,6 +64,9 @@ fn take(size: usize, align: usize) -> usize {
             let owner = Owner { thread: caller.thread, position: caller.position(), site: caller.site };
             let again = if align <= 16 { take_again(&caller, size, owner) } else { None };
             let block = again.unwrap_or_else(|| heap::allocate(size, align, Some(owner)));
+            if caller.session().recorder.is_some() {
+                caller.record_block(block);
+            }
             caller.leave();
             block
         }

@@ -132,7 +132,16 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, scan: *mut c_
     let is_system = is_ours || is_loader || system.iter().any(|name| file.starts_with(name));
     let language = ["libstdc++.so", "libc++.so", "libc++abi.so", "libunwind.so", "libatomic.so", "librt.so"];
     let is_of_language = is_system || language.iter().any(|name| file.starts_with(name));
-    scan.modules.push(Module { is_system, is_of_language, path, base, parts, writable, storage, is_of_program });
+    scan.modules.push(Module {
+        is_system,
+        is_of_language,
+        path,
+        base,
+        parts,
+        writable,
+        storage,
+        is_of_program,
+    });
     0
 }
 

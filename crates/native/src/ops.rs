@@ -11,6 +11,7 @@ use unpick_core::violation::{self, Access, Block, Point, Violation, Wait, Waiter
 
 use crate::crash;
 use crate::entry;
+use crate::frames;
 use crate::heap;
 use crate::mode::{self, Mode};
 use crate::places::Key;
@@ -191,6 +192,9 @@ impl Caller {
             return;
         }
         let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
+        if s.recorder.is_some() {
+            self.record_plain(point);
+        }
         let touch = Touch { point, writes, atomic: false };
         if let Some(conflict) = s.shadow.access((address, size), touch, &mut s.execution) {
             s.object(conflict, touch, address, size);
@@ -252,6 +256,26 @@ impl Caller {
         let top = s.threads[thread.index()].fiber.top;
         if let Some(recorder) = s.recorder.as_mut().filter(|_| self.frame != 0) {
             recorder.note(Point { thread, index, site: self.site }, self.frame, top);
+        }
+    }
+
+    /// Keeps the call stack of a plain access, if it is wanted.
+    #[cold]
+    fn record_plain(&self, point: Point) {
+        let s = self.session();
+        let top = s.threads[self.thread.index()].fiber.top;
+        if let Some(recorder) = s.recorder.as_mut().filter(|recorder| recorder.wants(point)) {
+            recorder.keep(point, &frames::walk_to(point.site.0 as usize, top));
+        }
+    }
+
+    /// Keeps who has called the function that allocates a block.
+    #[cold]
+    pub(crate) fn record_block(&self, block: usize) {
+        let s = self.session();
+        let top = s.threads[self.thread.index()].fiber.top;
+        if let Some(recorder) = s.recorder.as_mut().filter(|_| self.frame != 0) {
+            recorder.keep_block(block, &frames::walk(self.frame, top));
         }
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct Recorder {
     pub(crate) frames: BTreeMap<(usize, usize, usize), (usize, usize)>,
     /// What called the function that a thread stood in before an event, by thread and index, innermost first.
     pub(crate) callers: BTreeMap<(ThreadId, u32), Vec<usize>>,
+    /// What called the function that has allocated a block, by the address of the block.
+    pub(crate) blocks: BTreeMap<usize, Vec<usize>>,
     /// How often stacks were looked at.
     looks: usize,
     /// Remarks: who made them, before which event, and where.
@@ -41,6 +43,7 @@ impl Recorder {
         self.stacks.clear();
         self.frames.clear();
         self.callers.clear();
+        self.blocks.clear();
         self.labels.clear();
         self.range = None;
     }
@@ -57,6 +60,16 @@ impl Recorder {
         self.keep(point, &frames);
     }
 
+    /// Whether the stack at a point is wanted, and not there yet.
+    pub(crate) fn wants(&self, point: Point) -> bool {
+        self.wanted.contains(&point) && !self.stacks.iter().any(|(known, _)| *known == point)
+    }
+
+    /// Keeps who has called the function that allocates a block, whose stack this is.
+    pub(crate) fn keep_block(&mut self, block: usize, frames: &[Frame]) {
+        self.blocks.insert(block, outer(frames));
+    }
+
     /// Keeps the stack of a thread that stands at a point.
     pub(crate) fn keep(&mut self, point: Point, frames: &[Frame]) {
         self.looks += 1;
@@ -64,11 +77,14 @@ impl Recorder {
             let key = (point.thread.index(), frame.base, frame.address);
             self.frames.insert(key, (frame.stack, self.looks));
         }
-        let outer = frames.iter().skip(1).take(CALLERS).map(|frame| frame.address);
-        self.callers.insert((point.thread, point.index), outer.collect());
-        let known = self.stacks.iter().any(|(known, _)| *known == point);
-        if self.wanted.contains(&point) && !known {
+        self.callers.insert((point.thread, point.index), outer(frames));
+        if self.wants(point) {
             self.stacks.push((point, frames.iter().map(|frame| frame.address).collect()));
         }
     }
+}
+
+/// The functions around the innermost.
+fn outer(frames: &[Frame]) -> Vec<usize> {
+    frames.iter().skip(1).take(CALLERS).map(|frame| frame.address).collect()
 }

@@ -267,9 +267,9 @@ impl Keeper {
     fn watch(&mut self, mut worker: i32, hang: Duration) {
         let mut watch = Watch::new(worker, hang);
         loop {
-            self.hear();
+            self.hear(LOOK);
             while let Some((process, status)) = sys::wait(-1, libc::WNOHANG) {
-                self.hear();
+                self.hear(Duration::ZERO);
                 if process != worker {
                     self.slots.iter_mut().for_each(|slot| slot.1 = slot.1.filter(|&known| known != process));
                     continue;
@@ -284,10 +284,9 @@ impl Keeper {
         }
     }
 
-    /// Waits a little for announcements, and takes them.
-    fn hear(&mut self) {
+    /// Waits for announcements, for so long at most, and takes them.
+    fn hear(&mut self, mut timeout: Duration) {
         let mut told = [0u8; 8];
-        let mut timeout = LOOK;
         while sys::is_readable(self.control, timeout) {
             timeout = Duration::ZERO;
             if sys::read(self.control, &mut told) != told.len() as isize {

@@ -167,6 +167,7 @@ impl<'a> Telling<'a> {
                     offset: (address - block.start) as u64,
                     size: block.size as u64,
                     allocated: self.code(block.site),
+                    callers: self.callers_of_block(block.start),
                 },
             )
         } else if let Some(code) = self.session.modules.code(address) {
@@ -178,6 +179,12 @@ impl<'a> Telling<'a> {
             owner.map_or(Home::Unknown, |thread| Home::Stack { thread, frames: self.owners(thread, address) })
         };
         Object { kind: kind.to_string(), address: address as u64, size: size as u64, home }
+    }
+
+    /// What called the function that has allocated a block.
+    fn callers_of_block(&self, start: usize) -> Vec<Code> {
+        let known = self.session.recorder.as_ref().and_then(|recorder| recorder.blocks.get(&start));
+        known.into_iter().flatten().filter_map(|&address| self.session.modules.code(address)).collect()
     }
 
     /// Functions that something on a stack may be a variable of: those whose frames end soonest after it, of equal ones the

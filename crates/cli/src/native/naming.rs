@@ -69,15 +69,25 @@ impl Naming {
                 let variable = module.and_then(|module| module.variable(code.offset, size.max(1)));
                 variable.map_or_else(|| format!("{address:#x}"), |variable| variable.to_string())
             }
-            Home::Heap { offset, size: bytes, allocated } => {
+            Home::Heap { offset, size: bytes, allocated, ref callers } => {
                 let Some(code) = allocated else { return format!("{address:#x}") };
-                let frames = self.frames(code);
+                let all = [code].into_iter().chain(callers.iter().copied());
+                // What has called the function of the user's that allocates is something else.
+                let own = all.map(|code| self.frames(code)).scan(false, |done, frames| {
+                    let before = std::mem::replace(done, *done || frames.iter().any(is_own));
+                    (!before).then_some(frames)
+                });
+                let frames: Vec<Frame> = own.flatten().collect();
+                let told = match self.place_in(allocated, callers) {
+                    Some(Place { file, line, .. }) => format!("{file}:{line}"),
+                    None => self.told(code),
+                };
                 let module = self.module(code);
                 let part = module.and_then(|module| module.block(&frames, bytes, offset, size.max(1)));
                 match part {
                     Some(part) => part.to_string(),
-                    None if offset == 0 => format!("block of {}", self.told(code)),
-                    None => format!("block of {}+{offset}", self.told(code)),
+                    None if offset == 0 => format!("block of {told}"),
+                    None => format!("block of {told}+{offset}"),
                 }
             }
             Home::Stack { thread, ref frames } => {

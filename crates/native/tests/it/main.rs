@@ -22,6 +22,7 @@ use std::process::{Command, Stdio};
 use unpick_native_wire::{CHANNEL, Ending, Finding, Message, Verdict};
 
 mod isolation;
+mod libraries;
 mod ordinary;
 mod programs;
 mod strategies;
