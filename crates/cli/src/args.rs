@@ -83,6 +83,9 @@ pub(crate) struct Compiler {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) settings: Settings,
+    /// A folder for reports as JSON, one for each violation, which `unpick explain` shows
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) reports: Option<PathBuf>,
     /// The program
     pub(crate) program: OsString,
     /// Its arguments
@@ -170,6 +173,9 @@ pub(crate) enum Inconclusive {
 
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
+    /// Runs the C or C++ program under gdb, which stops where the violation shows
+    #[arg(long)]
+    pub(crate) gdb: bool,
     /// What the report says after UNPICK_REPLAY=: a token, or the file that holds one
     pub(crate) token: String,
     /// A C or C++ program and its arguments; or, after --, arguments for `cargo test`: name the test that the report

@@ -46,7 +46,14 @@ fn run(command: Command) -> Result<Exit, Error> {
     match command {
         Command::Demo => demo::demo(),
         Command::Test(test) => cargo::test(&test),
-        Command::Run(run) => native::run(&run.program, &run.arguments, &cargo::variables(&run.settings)),
+        Command::Run(run) => {
+            let check = native::Check {
+                program: &run.program,
+                arguments: &run.arguments,
+                reports: run.reports.as_deref(),
+            };
+            native::run(&check, &cargo::variables(&run.settings))
+        }
         Command::Replay(replay) => replay_any(&replay),
         Command::Explain { file } => say(&explain::explain(&file)?),
         Command::Compare { options } => compare::compare(&options),
@@ -63,9 +70,14 @@ fn run(command: Command) -> Result<Exit, Error> {
 fn replay_any(replay: &Replay) -> Result<Exit, Error> {
     match replay.arguments.split_first() {
         Some((program, arguments)) if native::is_program(program) => {
-            let token = cargo::token(&replay.token)?;
-            native::run(program, arguments, &[("UNPICK_REPLAY", token)])
+            let check = native::Check { program, arguments, reports: None };
+            let token = native::token(&replay.token)?;
+            if replay.gdb {
+                return native::debug(&check, &token);
+            }
+            native::run(&check, &[("UNPICK_REPLAY", token)])
         }
+        _ if replay.gdb => Err(Error::NothingToDebug),
         _ => cargo::replay(replay),
     }
 }

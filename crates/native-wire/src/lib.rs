@@ -17,6 +17,9 @@ pub use text::{Mark, mark, resolve};
 /// descriptor for messages.
 pub const CHANNEL: &str = "UNPICK_CHANNEL";
 
+/// The value of that variable for a program that runs one execution under a debugger: no message is sent.
+pub const DEBUGGER: &str = "debugger";
+
 /// The version of the messages.
 pub const VERSION: u32 = 1;
 

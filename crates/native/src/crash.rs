@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use unpick_core::op::Site;
 use unpick_core::violation::{Kind, Point};
 
+use crate::debugger;
 use crate::entry::entries;
 use crate::frames;
 use crate::isolation;
@@ -188,6 +189,10 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
     let (address, code, at) =
         unsafe { ((*info).si_addr() as usize, (*info).si_code, Interrupted::new(context)) };
     if !mode::in_program() {
+        if signal == libc::SIGTRAP && debugger::is_on() {
+            // The stop at a violation, and the debugger has gone.
+            return;
+        }
         standby::broken(&format!("signal {signal} at {:#x}, address {address:#x}", at.instruction));
     }
     mode::set(Mode::Engine);

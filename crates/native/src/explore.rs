@@ -13,6 +13,7 @@ use unpick_core::violation::{Point, Violation};
 use unpick_native_wire::{self as wire, Message};
 
 use crate::crash;
+use crate::debugger;
 use crate::facts::Facts;
 use crate::isolation;
 use crate::output::Kept;
@@ -315,6 +316,9 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
             ),
         });
     };
+    if debugger::is_on() {
+        return Ok(());
+    }
     let stats = *session.execution.stats();
     let summary = summary(&config, session, &stats, false, false);
     let finding = telling::tell_schedule(session, &config, &violation, &schedule, 1)?;

@@ -24,6 +24,7 @@
 //! | `leaks` | memory that is left behind |
 //! | `heap`, `shadow`, `places` | what is known of memory: blocks, accesses, locations of the graph |
 //! | `telling`, `record`, `frames`, `output` | what is sent about a violation |
+//! | `debugger` | one execution under a debugger |
 //! | `own_memory`, `sys`, `real` | the engine's own memory, the kernel, and the C library behind us |
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -33,6 +34,7 @@ mod abi_bytes;
 mod abi_plain;
 mod c11;
 mod crash;
+mod debugger;
 mod entry;
 mod explore;
 mod facts;

@@ -10,6 +10,7 @@ use unpick_core::op::{Kind, Mode as Order, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Block, Point, Violation, Wait, Waiter};
 
 use crate::crash;
+use crate::debugger;
 use crate::entry;
 use crate::frames;
 use crate::heap;
@@ -425,6 +426,8 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             recorder.range = Some((address, size));
         }
-        self.execution.fail(Violation { kind, point: touch.point });
+        let violation = Violation { kind, point: touch.point };
+        debugger::stop(&violation);
+        self.execution.fail(violation);
     }
 }

@@ -13,6 +13,7 @@ use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Point, Violation, Wait};
 
+use crate::debugger;
 use crate::facts::Facts;
 use crate::fiber::{self, Fiber};
 use crate::heap::{self, Block};
@@ -253,6 +254,9 @@ impl Session {
                 let violation = race::in_graph(graph).or(stuck);
                 let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
                 let violation = if whole { self.leak() } else { violation };
+                if let Some(violation) = &violation {
+                    debugger::stop(violation);
+                }
                 violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
             }
             Outcome::Diverged(divergence) => {
@@ -300,7 +304,9 @@ impl Session {
     pub(crate) fn fail(&mut self, kind: Kind, site: Site) {
         let thread = self.current;
         let point = Point { thread, index: self.execution.position(thread), site };
-        self.execution.fail(Violation { kind, point });
+        let violation = Violation { kind, point };
+        debugger::stop(&violation);
+        self.execution.fail(violation);
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use unpick_check::{Config, Detached, Error, Isolation, Timeouts, registry};
-use unpick_native_wire::{CHANNEL, Message, VERSION};
+use unpick_native_wire::{CHANNEL, DEBUGGER, Message, VERSION};
 
 use crate::explore;
 use crate::mode::{self, Mode};
@@ -12,7 +12,7 @@ use crate::output;
 use crate::real::pass;
 use crate::session::{Limits, Session};
 use crate::standby::{self, Standby};
-use crate::{crash, frames, isolation, sys, threads};
+use crate::{crash, debugger, frames, isolation, sys, threads};
 
 /// Bytes of stack for each thread unless set: programs in C expect more than the usual.
 const STACK: usize = 1 << 20;
@@ -22,6 +22,12 @@ static MESSAGES: AtomicI32 = AtomicI32::new(-1);
 
 /// Sends a message to whoever has started the process.
 pub(crate) fn send(message: &Message) {
+    if debugger::is_on() {
+        if let Message::Failed { text } = message {
+            debugger::say(text);
+        }
+        return;
+    }
     sys::write(MESSAGES.load(Relaxed), message.line().as_bytes());
 }
 
@@ -70,8 +76,11 @@ unsafe extern "C" fn __libc_start_main(
 
 /// Takes over the descriptor for messages, so that the program does not see it.
 fn take_channel() {
-    if MESSAGES.load(Relaxed) >= 0 {
+    if MESSAGES.load(Relaxed) >= 0 || debugger::is_on() {
         return;
+    }
+    if std::env::var(CHANNEL).is_ok_and(|value| value == DEBUGGER) {
+        return debugger::begin();
     }
     let number = std::env::var(CHANNEL).ok().and_then(|number| number.parse::<usize>().ok()).unwrap_or(2);
     let own = sys::above(number);
@@ -120,7 +129,14 @@ fn check() -> Result<(), Error> {
         patient: config.timeouts == Timeouts::Never,
     };
     let mut plan = registry::plan(&config)?;
-    output::drop_all();
+    if debugger::is_on() {
+        if config.replay.is_none() {
+            let problem = String::from("a debugger is for one execution: set it to the token of a report");
+            return Err(Error::Setting { name: String::from("UNPICK_REPLAY"), problem });
+        }
+    } else {
+        output::drop_all();
+    }
     crash::install();
     frames::prepare();
     let session = Session::make(plan.begin(), limits)?;
@@ -128,7 +144,7 @@ fn check() -> Result<(), Error> {
     let modules = unsafe { &(*session).modules };
     let modules = modules.list.iter().map(|module| module.path.clone()).collect();
     send(&Message::Started { version: VERSION, modules });
-    let standby = if config.isolation == Isolation::Auto {
+    let standby = if config.isolation == Isolation::Auto && !debugger::is_on() {
         Standby::begin(config.hang_limit)?
     } else {
         crash::start_clock();

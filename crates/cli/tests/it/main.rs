@@ -2,6 +2,7 @@
 
 mod cc;
 mod headers;
+mod native;
 mod readme;
 
 use std::path::{Path, PathBuf};

@@ -21,6 +21,7 @@ use std::process::{Command, Stdio};
 
 use unpick_native_wire::{CHANNEL, Ending, Finding, Message, Verdict};
 
+mod debugger;
 mod isolation;
 mod libraries;
 mod ordinary;
