@@ -40,7 +40,9 @@ fn reports_have_the_names_of_the_program() {
             let found = report.lines().any(|line| line.contains(what) && line.ends_with(place));
             assert!(found, "{options:?}: no `{what}` with {place} in\n{report}");
         };
-        step("spawn T1", &line("std::thread first"));
+        let second = line("std::thread second");
+        let (_, second) = second.split_once(':').expect("it has a line");
+        step("spawn T1, T2", &format!("{}-{second}", line("std::thread first")));
         step("table.nodes[2].uses.store(1, Relaxed)", &line("table.nodes[2].uses"));
         step("Queue.size.fetch_add(Relaxed)", &line("size.fetch_add"));
         step("Queue.last write", &line("last = value"));

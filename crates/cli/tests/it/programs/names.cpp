@@ -26,10 +26,11 @@ struct Queue {
 
 int main() {
     auto shared = std::make_unique<queue::Queue>();
-    std::thread first([&] {
+    auto use_table = [&] {
         table.nodes[2].uses.store(1, std::memory_order_relaxed);
         shared->push(1);
-    });
+    };
+    std::thread first(use_table);
     std::thread second([&] { shared->push(2); });
     first.join();
     second.join();
