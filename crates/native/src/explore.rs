@@ -108,6 +108,9 @@ impl Search<'_> {
             let ended = !execution.advance();
             since_clock += 1;
             let events = execution.stats().events();
+            if since_clock >= 64 {
+                self.session.close_left();
+            }
             if since_clock >= 64 || ended || events >= events_at_clock + EVENTS_PER_CLOCK {
                 since_clock = 0;
                 if let Some(ending) = self.review(ended) {
@@ -424,11 +427,18 @@ fn summary(config: &Config, session: &Session, stats: &Stats, exhausted: bool, d
     summary.sampled(config.seed, strategy.coverage().map(|pairs| (pairs.pairs(), pairs.last_new())))
 }
 
-/// CPU time of the process.
+/// CPU time of the process, and of those that have run executions for it.
 fn cpu() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let arguments = [libc::CLOCK_PROCESS_CPUTIME_ID as usize, &raw mut time as usize, 0, 0, 0, 0];
     // SAFETY: a valid clock and a valid place for its time.
     unsafe { crate::sys::call(libc::SYS_clock_gettime, arguments) };
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    // SAFETY: zeroes are a valid account.
+    let mut children: libc::rusage = unsafe { std::mem::zeroed() };
+    let arguments = [libc::RUSAGE_CHILDREN as usize, &raw mut children as usize, 0, 0, 0, 0];
+    // SAFETY: a valid place for the account.
+    unsafe { crate::sys::call(libc::SYS_getrusage, arguments) };
+    let used = |time: libc::timeval| Duration::new(time.tv_sec as u64, 1000 * time.tv_usec as u32);
+    let own = Duration::new(time.tv_sec as u64, time.tv_nsec as u32);
+    own + used(children.ru_utime) + used(children.ru_stime)
 }

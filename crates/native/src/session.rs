@@ -26,6 +26,7 @@ use crate::pool;
 use crate::record::Recorder;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
+use crate::sys;
 use crate::threads::Thread;
 
 /// Limits of each execution.
@@ -95,6 +96,8 @@ pub(crate) struct Session {
     pub(crate) blocks: Vec<Block>,
     pub(crate) modules: Modules,
     snapshot: Snapshot,
+    /// Descriptors from here on were not open when `main` began.
+    descriptors: usize,
     explorer: Fiber,
     /// Events before the last look at whether the program makes progress.
     pub(crate) looked: (u64, u32, u32),
@@ -164,6 +167,7 @@ impl Session {
             blocks: Vec::new(),
             modules: Modules::find(storage),
             snapshot: Snapshot::default(),
+            descriptors: sys::first_unused(),
             explorer: Fiber { storage, ..Fiber::default() },
             looked: (0, 0, 0),
         };
@@ -186,6 +190,11 @@ impl Session {
         }
         self.snapshot = Snapshot::take(&self.modules, self.threads.iter().map(|thread| thread.fiber))?;
         Ok(())
+    }
+
+    /// Closes the descriptors that executions have left open.
+    pub(crate) fn close_left(&self) {
+        sys::close_from(self.descriptors);
     }
 
     fn begin(&mut self) {

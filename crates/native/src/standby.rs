@@ -332,7 +332,10 @@ impl Keeper {
 
     /// Ends all that is left.
     fn end(&self, code: i32) -> ! {
-        self.slots.iter().filter_map(|slot| slot.1).for_each(|process| sys::kill(process, libc::SIGKILL));
+        for process in self.slots.iter().filter_map(|slot| slot.1) {
+            sys::kill(process, libc::SIGKILL);
+            sys::wait(process, 0);
+        }
         sys::exit(code)
     }
 }

@@ -162,10 +162,28 @@ pub(crate) fn pipe() -> Option<[i32; 2]> {
     }))
 }
 
+/// Descriptors from here on are ours.
+const OURS: usize = 1000;
+
 /// Another number for an open descriptor, above those that programs use; negative if there is none.
 pub(crate) fn above(descriptor: usize) -> isize {
     // SAFETY: makes a new descriptor.
-    unsafe { call(libc::SYS_fcntl, [descriptor, libc::F_DUPFD_CLOEXEC as usize, 1000, 0, 0, 0]) }
+    unsafe { call(libc::SYS_fcntl, [descriptor, libc::F_DUPFD_CLOEXEC as usize, OURS, 0, 0, 0]) }
+}
+
+/// The number after the last open descriptor that is not ours.
+pub(crate) fn first_unused() -> usize {
+    let is_open = |number: &usize| {
+        // SAFETY: asks for flags, and changes nothing.
+        unsafe { call(libc::SYS_fcntl, [*number, libc::F_GETFD as usize, 0, 0, 0, 0]) >= 0 }
+    };
+    (0..OURS).rev().find(is_open).map_or(0, |last| last + 1)
+}
+
+/// Closes all descriptors from a number on that are not ours.
+pub(crate) fn close_from(first: usize) {
+    // SAFETY: descriptors of the program, which does not run.
+    unsafe { call(libc::SYS_close_range, [first, OURS - 1, 0, 0, 0, 0]) };
 }
 
 /// Closes a descriptor of ours.

@@ -37,7 +37,7 @@ static void *add(void *amount) {
 int main(void) {
     pthread_t threads[2];
     for (long t = 0; t < 2; t++)
-        pthread_create(&threads[t], 0, add, (void *)(t ? 10 : 1));
+        pthread_create(&threads[t], 0, add, (void *)(t ? 10l : 1l));
     int first = atomic_load(&x), second = atomic_load(&x);
 #ifdef BUG
     if (first == 1 && second == 22)
