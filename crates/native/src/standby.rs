@@ -56,8 +56,8 @@ pub(crate) struct Standby {
     begun: *mut u64,
     /// From this execution on a checkpoint is due.
     due: u64,
-    /// Executions between checkpoints, where that is fixed.
-    interval: Option<u64>,
+    /// Executions between checkpoints, up to where a worker has died.
+    interval: Option<(u64, u64)>,
     /// When the next one is due otherwise, as time since the start.
     due_at: Duration,
     /// Whether executions are to be isolated.
@@ -161,7 +161,8 @@ impl Standby {
     /// Makes a checkpoint; `elapsed` tells the time since the start. Returns in the worker, and in the checkpoint when that has
     /// become the worker.
     pub(crate) fn checkpoint(&mut self, executions: u64, elapsed: impl Fn() -> Duration) {
-        self.due = self.interval.map_or(u64::MAX, |interval| executions + interval);
+        let interval = self.interval.filter(|(_, death)| executions <= *death);
+        self.due = interval.map_or(u64::MAX, |(interval, _)| executions + interval);
         let Some(control) = self.control.filter(|_| !self.isolated) else {
             self.due = u64::MAX;
             return;
@@ -203,7 +204,7 @@ impl Standby {
         let lost = begun.checked_sub(executions).filter(|&lost| lost > CLOSE && lost < 1 << 32);
         match lost {
             Some(lost) => {
-                self.interval = Some((lost / CLOSE).max(1));
+                self.interval = Some(((lost / CLOSE).max(1), begun));
                 self.hurry();
             }
             None => self.isolated = true,
