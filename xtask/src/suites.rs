@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use crate::Problem;
 use crate::numbers::{geometric_mean, seconds, short, table};
 
-use self::fetch::{Built, build, fetch, own_tests};
-use self::process::{Run, tests_of, time};
+use self::fetch::{Built, build, build_empty, fetch, own_tests};
+use self::process::{Run, tests_of, time, time_empty};
 
 /// A published crate with loom tests.
 pub(crate) struct Suite {
@@ -162,14 +162,22 @@ impl Suites {
             Some(only) => suite.name.contains(only.as_str()),
             None => suite.stand_in == CURRENT,
         };
+        let harness = time_empty(&build_empty(&folder)?)?;
+        println!("a test that does nothing: {}", seconds(harness));
         let mut rows = Vec::new();
         for suite in SUITES.iter().filter(wanted) {
-            self.measure(suite, &folder, &mut rows)?;
+            self.measure(suite, &folder, harness, &mut rows)?;
         }
         self.report(&rows)
     }
 
-    fn measure(&self, suite: &Suite, folder: &Path, rows: &mut Vec<Row>) -> Result<(), Problem> {
+    fn measure(
+        &self,
+        suite: &Suite,
+        folder: &Path,
+        harness: f64,
+        rows: &mut Vec<Row>,
+    ) -> Result<(), Problem> {
         let source = fetch(suite.name, suite.version, folder)?;
         let ours = build(suite, &source, folder, true)?;
         let loom = if self.ours_only { None } else { Some(build(suite, &source, folder, false)?) };
@@ -179,7 +187,7 @@ impl Suites {
                 && self.test.as_ref().is_none_or(|part| test.contains(part.as_str()))
         };
         for test in tests.iter().filter(wanted) {
-            let on = |built: &Built, bound| time(built, test, bound, self.cap);
+            let on = |built: &Built, bound| time(built, test, bound, self.cap, harness);
             let row = Row {
                 name: format!("{} {}", suite.name, test.trim_start_matches(suite.tests)),
                 ours: on(&ours, Some(self.bound))?,

@@ -88,6 +88,9 @@ pub enum Part {
 
 const PARTS: usize = 3;
 
+/// Slots to begin with: many checks need few, and pages that are never touched cost nothing.
+const FEW: usize = 32;
+
 /// The pool.
 #[derive(Debug)]
 pub struct Clocks {
@@ -163,7 +166,7 @@ impl Clocks {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let slots = (self.top * 2).max(256);
+        let slots = (self.top * 2).max(FEW);
         self.data.resize(slots * self.steps, [[0; LANES]; PARTS]);
     }
 

@@ -37,6 +37,8 @@ const ARENA_BYTES: usize = 64 << 20;
 const HALF: usize = ARENA_BYTES / 2;
 /// How many blocks of one arena have notes; later ones are untracked.
 const NOTES: usize = 1 << 20;
+/// Address space for the notes of one arena.
+const NOTE_BYTES: usize = NOTES * size_of::<Note>();
 /// What new memory is filled with. As an address it is well aligned, and nothing is there.
 pub(crate) const NEW: u8 = 0xa0;
 /// What freed memory is filled with. As an address it is well aligned, and nothing is there.
@@ -74,7 +76,10 @@ impl Free {
             return None;
         }
         self.made += 1;
-        Some(Arena::in_region(REGION.load(Ordering::Relaxed), self.made - 1))
+        let (region, slot) = (REGION.load(Ordering::Relaxed), self.made - 1);
+        let mut arena = Arena::in_region(region, slot);
+        arena.notes = (region + most * ARENA_BYTES + slot * NOTE_BYTES) as *mut Note;
+        Some(arena)
     }
 }
 
@@ -156,9 +161,6 @@ impl Arena {
         let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut arena = Box::new(free.take()?);
         drop(free);
-        if arena.notes.is_null() {
-            arena.notes = map(0, NOTES * size_of::<Note>())? as *mut Note;
-        }
         arena.reset();
         Some(arena)
     }
@@ -394,11 +396,12 @@ pub(crate) fn map(wished: usize, bytes: usize) -> Option<usize> {
     (start != libc::MAP_FAILED).then_some(start as usize)
 }
 
-/// Reserves address space for arenas, and says for how many: fewer where the machine grants less.
+/// Reserves address space for arenas, and for their notes behind them, and says for how many: fewer where the
+/// machine grants less.
 fn reserve() -> usize {
     let mut count = MAX_ARENAS;
     while count > 0 {
-        if let Some(region) = map(WISHED, count * ARENA_BYTES) {
+        if let Some(region) = map(WISHED, count * (ARENA_BYTES + NOTE_BYTES)) {
             REGION.store(region, Ordering::Relaxed);
             REGION_BYTES.store(count * ARENA_BYTES, Ordering::Relaxed);
             break;

@@ -15,8 +15,8 @@
 
 use std::cell::Cell;
 use std::fmt::{self, Write};
-use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Once};
 
 use unpick_core::event::EventId;
 use unpick_core::op::{Site, ThreadId};
@@ -55,6 +55,9 @@ pub(crate) fn install() {
 
 /// Bytes of stack for the handler. What std gives every thread is enough for a message only.
 const HANDLER_STACK: usize = 256 * 1024;
+/// Stacks that no worker uses now. There are never more than there were workers at a time, and unmapping one would
+/// cost more than the rest of a short check's end.
+static STACKS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 /// Seconds that it may take to find the token.
 const PATIENCE: libc::c_uint = 10;
 
@@ -67,7 +70,8 @@ pub(crate) struct Guarded {
 /// Says whose fibers this OS thread runs.
 pub(crate) fn guard_thread(session: *const Session) -> Guarded {
     SESSION.set(session);
-    let stack = arena::map(0, HANDLER_STACK);
+    let pooled = STACKS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+    let stack = pooled.or_else(|| arena::map(0, HANDLER_STACK));
     // SAFETY: a zeroed record is valid; the stack stays mapped until the old one is put back.
     let old = unsafe {
         let mut old: libc::stack_t = std::mem::zeroed();
@@ -87,10 +91,11 @@ impl Drop for Guarded {
         let Some(stack) = self.stack else { return };
         // SAFETY: the record is what the system gave; our stack is not in use outside the handler.
         unsafe {
-            if libc::sigaltstack(&self.old, std::ptr::null_mut()) == 0 {
-                libc::munmap(stack as *mut libc::c_void, HANDLER_STACK);
+            if libc::sigaltstack(&self.old, std::ptr::null_mut()) != 0 {
+                return;
             }
         }
+        STACKS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(stack);
     }
 }
 

@@ -5,7 +5,7 @@
 //! takes over.
 
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use unpick_core::error::Error;
@@ -167,7 +167,7 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
         tally: Tally::default(),
     };
     loop {
-        let (sender, receiver) = channel();
+        let (sender, receiver) = sync_channel(1);
         let spawned = std::thread::Builder::new().name(String::from("unpick")).spawn(move || {
             let pause = work(&mut session, &mut state);
             let _ = sender.send((session, state, pause));

@@ -100,6 +100,8 @@ struct Switch {
     passed: u32,
     /// Where the pauses of the threads begin.
     pauses: u32,
+    /// Where the items begin that let others take over instead.
+    turns: u32,
 }
 
 impl Switch {
@@ -130,15 +132,16 @@ enum What {
     /// Leave the running thread, if the state is marked; `earlier` is the item before of the same location and
     /// thread.
     Leave { thread: ThreadId, sleep: Sleep, marked: bool, earlier: u32 },
-    /// Let this thread go on; the running one was left, and those in `before` have gone on in its place.
-    Turn { thread: ThreadId, left: Option<Sleep>, before: u64 },
+    /// Let this thread take over, if that is marked; the running one was left, and those in `before` have gone on
+    /// in its place. Such items of the same state begin at `start`.
+    Turn { thread: ThreadId, left: Option<Sleep>, before: u64, start: u32, marked: bool },
 }
 
 /// What the next decision about threads has to carry out.
 #[derive(Clone, Copy, Debug)]
 enum Plan {
     Leave(Sleep),
-    Turn { thread: ThreadId, left: Option<Sleep>, before: u64 },
+    Turn { thread: ThreadId, left: Option<Sleep>, before: u64, start: u32 },
 }
 
 /// The strategy.
@@ -152,6 +155,8 @@ pub struct InOrder {
     branches: Branches,
     /// The last item of each location, and of fences, that lets each thread be left before an access there.
     leaves: Vec<Vec<u32>>,
+    /// How many items let a thread take over and are not marked.
+    unmarked_turns: u32,
     /// The switches of the execution.
     switches: Vec<Switch>,
     /// The pauses of all threads after each switch.
@@ -176,6 +181,7 @@ impl InOrder {
             items: Vec::new(),
             branches: Branches::default(),
             leaves: Vec::new(),
+            unmarked_turns: 0,
             switches: Vec::new(),
             pauses: Vec::new(),
             plan: None,
@@ -244,25 +250,28 @@ impl InOrder {
         candidates.clear();
         let others = ready.threads().filter(|&thread| left.is_none() || Some(thread) != running);
         candidates.extend(others.filter(|&thread| self.is_awake(graph, ready, thread)));
-        candidates.sort_unstable();
+        // Those that were passed by come last: without news they lead nowhere.
+        let passed = |thread: &ThreadId| self.pause(*thread, self.pauses.len()).passed != NONE;
+        candidates.sort_unstable_by_key(|thread| (passed(thread), *thread));
         let start = self.items.len();
-        let mut before = candidates.iter().fold(0, |set, &thread| set | bit(thread));
-        for &thread in candidates.iter().skip(1).rev() {
-            before &= !bit(thread);
-            self.push(graph.len(), What::Turn { thread, left, before });
-        }
-        self.branch(start);
         let first = candidates.first().copied();
+        let before = first.map_or(0, bit);
+        for &thread in candidates.iter().skip(1).rev() {
+            let turn = What::Turn { thread, left, before, start: start as u32, marked: false };
+            self.push(graph.len(), turn);
+        }
+        self.unmarked_turns += (self.items.len() - start) as u32;
+        self.branch(start);
         self.candidates = candidates;
         match first {
-            Some(thread) => self.enter(graph, thread, left, 0),
+            Some(thread) => self.enter(graph, thread, left, 0, start as u32),
             None => self.known = true,
         }
         first
     }
 
     /// Lets a thread take over.
-    fn enter(&mut self, graph: &Graph, thread: ThreadId, left: Option<Sleep>, before: u64) {
+    fn enter(&mut self, graph: &Graph, thread: ThreadId, left: Option<Sleep>, before: u64, turns: u32) {
         let (start, len) = (self.pauses.len(), graph.len() as u32);
         let last = self.switches.last().copied();
         for thread in 0..graph.thread_count() as u32 {
@@ -280,7 +289,8 @@ impl InOrder {
         let own = std::mem::replace(&mut self.pauses[start + thread.index()], Pause::FREE);
         let since = own.sleep.filter(|sleep| sleep.until == Until::Written).map_or(0, |sleep| sleep.since);
         let used = last.map_or(0, |last| last.used) + u32::from(left.is_some());
-        self.switches.push(Switch { thread, len, used, since, passed: own.passed, pauses: start as u32 });
+        let pauses = start as u32;
+        self.switches.push(Switch { thread, len, used, since, passed: own.passed, pauses, turns });
         self.news = own.passed == NONE;
     }
 
@@ -291,8 +301,8 @@ impl InOrder {
                 let thread = self.switch(graph, ready, Some(sleep))?;
                 return Some(self.grant(graph, ready, thread));
             }
-            Some(Plan::Turn { thread, left, before }) => {
-                self.enter(graph, thread, left, before);
+            Some(Plan::Turn { thread, left, before, start }) => {
+                self.enter(graph, thread, left, before, start);
                 // That the thread waits in a loop may have come out since.
                 self.known = !ready.contains(thread);
                 return (!self.known).then(|| self.grant(graph, ready, thread));
@@ -449,7 +459,15 @@ impl InOrder {
                 }
                 self.plan = Some(Plan::Leave(sleep));
             }
-            What::Turn { thread, left, before } => self.plan = Some(Plan::Turn { thread, left, before }),
+            What::Turn { marked: false, .. } => return false,
+            What::Turn { thread, left, before, start, .. } => {
+                for item in &mut self.items[start as usize..] {
+                    if let What::Turn { before, .. } = &mut item.what {
+                        *before |= bit(thread);
+                    }
+                }
+                self.plan = Some(Plan::Turn { thread, left, before, start });
+            }
         }
         true
     }
@@ -476,6 +494,7 @@ impl Strategy for InOrder {
         let next = if self.known { None } else { self.decide(graph, ready) };
         if next.is_none() {
             self.mark_waiters(graph, ready);
+            self.mark_last_turns();
         }
         next
     }

@@ -47,18 +47,38 @@ pub(super) fn build(suite: &Suite, source: &Path, folder: &Path, ours: bool) -> 
             format!("\n[patch.crates-io]\nloom = {{ path = {:?} }}\n", stand_in.display().to_string());
         append(&copy.join("Cargo.toml"), &patch)?;
     }
-    let mut command = cargo(["test", "--release", "--no-run", "--message-format=json-render-diagnostics"]);
-    command.args(suite.arguments).current_dir(&copy).env("RUSTFLAGS", suite.flags);
-    command.env("CARGO_TARGET_DIR", folder.join(tool).join("target"));
     println!("building the tests of {} with {tool}", suite.name);
+    let program = compile(&copy, suite.arguments, suite.flags, &folder.join(tool).join("target"))?;
+    Ok(Built { program, source: copy })
+}
+
+/// Builds a program with one test, which does nothing: `empty`.
+pub(super) fn build_empty(folder: &Path) -> Result<Built, Problem> {
+    let source = folder.join("empty");
+    let create = |path: PathBuf, text: &str| {
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    fs::create_dir_all(source.join("src")).map_err(|error| format!("{}: {error}", source.display()))?;
+    create(
+        source.join("Cargo.toml"),
+        "[package]\nname = \"empty\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n",
+    )?;
+    create(source.join("src").join("lib.rs"), "#[test]\nfn empty() {}\n")?;
+    let program = compile(&source, &["--lib"], "", &source.join("target"))?;
+    Ok(Built { program, source })
+}
+
+/// Builds the tests of the crate in a folder, and says where they are.
+fn compile(source: &Path, arguments: &[&str], flags: &str, target: &Path) -> Result<PathBuf, Problem> {
+    let mut command = cargo(["test", "--release", "--no-run", "--message-format=json-render-diagnostics"]);
+    command.args(arguments).current_dir(source).env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", target);
     let messages = output(&mut command)?;
     let mut programs = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         let is_test = message["profile"]["test"].as_bool() == Some(true);
         is_test.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
     });
-    let program = programs.next_back().ok_or_else(|| format!("{} has no tests", suite.name))?;
-    Ok(Built { program, source: copy })
+    programs.next_back().ok_or_else(|| format!("{} has no tests", source.display()))
 }
 
 /// Copies sources to where they are built, in place of what is there.

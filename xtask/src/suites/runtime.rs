@@ -7,8 +7,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::fetch::{build, fetch};
-use super::process::{TestResult, tests_of, time};
+use super::fetch::{build, build_empty, fetch};
+use super::process::{TestResult, tests_of, time, time_empty};
 use super::{Row, SUITES, Suites};
 use crate::Problem;
 use crate::numbers::table;
@@ -23,6 +23,7 @@ const HEADING: &str = "## Tests of tokio's runtime that are left out";
 impl Suites {
     /// Runs them, and compares with what is listed.
     pub(super) fn run_runtime(&self, folder: &Path) -> Result<(), Problem> {
+        let harness = time_empty(&build_empty(folder)?)?;
         let suite =
             SUITES.iter().find(|suite| suite.name == "tokio").ok_or("tokio is not among the suites")?;
         let source = fetch(suite.name, suite.version, folder)?;
@@ -37,9 +38,12 @@ impl Suites {
         for test in tests.iter().filter(wanted) {
             let name = test.trim_start_matches(TESTS).to_string();
             let row = Row {
-                ours: time(&ours, test, Some(self.bound), self.cap)?,
+                ours: time(&ours, test, Some(self.bound), self.cap, harness)?,
                 whole: None,
-                loom: loom.as_ref().map(|loom| time(loom, test, Some(self.bound), self.cap)).transpose()?,
+                loom: loom
+                    .as_ref()
+                    .map(|loom| time(loom, test, Some(self.bound), self.cap, harness))
+                    .transpose()?,
                 name,
             };
             println!("{}", self.cells(&row).join(" | "));

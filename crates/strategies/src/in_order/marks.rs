@@ -1,13 +1,13 @@
 //! Where a thread may be left, and whether that is worth it.
 
-use unpick_core::clock::knows;
+use unpick_core::clock::{Clock, knows};
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Rmw, ThreadId};
 use unpick_core::strategy::Ready;
 
 use super::conflicts::waiting;
-use super::{InOrder, Item, NONE, Sleep, Until, What, slot};
+use super::{InOrder, Item, NONE, Sleep, Switch, Until, What, slot};
 
 impl InOrder {
     /// Marks the states in which a thread may be left because this thread takes a fence.
@@ -15,6 +15,9 @@ impl InOrder {
         let conflicts = |_, until, _| Some(matches!(until, Until::Fenced | Until::Changed { seqcst: true }));
         for slot in 0..self.leaves.len() {
             self.mark_if(slot, thread, conflicts);
+        }
+        for switch in 0..self.switches.len() {
+            self.mark_turns(switch, |_| true);
         }
     }
 
@@ -48,6 +51,20 @@ impl InOrder {
         if seqcst {
             self.mark_if(slot(Addr::NONE), id.thread, conflicts);
         }
+        let Some(from) = self.oldest_unmarked() else { return };
+        for other in accesses(graph, event.addr, from, id.thread) {
+            let before = graph.event(other);
+            let is_change = before.kind != Kind::Read || before.rmw != Rmw::None;
+            if (changes || is_change || before.mode.is_seqcst()) && !knows(prefix, other) {
+                self.mark_turns_before(graph, other, prefix, id.thread);
+            }
+        }
+        let fences = if seqcst { &graph.order()[from as usize..] } else { &[] };
+        for &other in fences.iter().filter(|other| other.thread != id.thread) {
+            if graph.event(other).kind == Kind::Fence && !knows(prefix, other) {
+                self.mark_turns_before(graph, other, prefix, id.thread);
+            }
+        }
     }
 
     /// Marks the states in which a thread may be left because of those that wait for a lock, though what they
@@ -61,6 +78,12 @@ impl InOrder {
                 let left = graph.order().get(len as usize).filter(|left| left.thread == thread);
                 left.map_or(Some(false), |&left| (!knows(&view, left)).then_some(true))
             });
+            let from = self.oldest_unmarked().unwrap_or(NONE);
+            for other in accesses(graph, op.addr, from, waiter) {
+                if !knows(&view, other) {
+                    self.mark_turns_before(graph, other, &view, waiter);
+                }
+            }
             self.view = view;
         }
     }
@@ -121,14 +144,102 @@ impl InOrder {
     }
 
     pub(super) fn pop(&mut self) -> Option<Item> {
+        self.raise_marked();
         let item = self.items.pop()?;
         self.branches.take(self.items.len());
-        if let What::Leave { thread, sleep, earlier, .. } = item.what {
-            let last = &mut self.leaves[slot(sleep.addr)][thread.index()];
-            if *last as usize == self.items.len() {
-                *last = earlier;
+        match item.what {
+            What::Leave { thread, sleep, earlier, .. } => {
+                let last = &mut self.leaves[slot(sleep.addr)][thread.index()];
+                if *last as usize == self.items.len() {
+                    *last = earlier;
+                }
             }
+            What::Turn { marked: false, .. } => self.unmarked_turns -= 1,
+            _ => {}
         }
         Some(item)
     }
+
+    /// Marks that others could have taken over where the running thread did: what would have come then is not
+    /// explored here.
+    pub(super) fn mark_last_turns(&mut self) {
+        if let Some(last) = self.switches.len().checked_sub(1) {
+            self.mark_turns(last, |_| true);
+        }
+    }
+
+    /// Marks that others could have taken over where the thread of `before` did, last of all before that event:
+    /// what thread `later` does next, after all in `prefix`, conflicts with it. If one of those that this takes
+    /// was there to go first, others need not.
+    fn mark_turns_before(&mut self, graph: &Graph, before: EventId, prefix: &Clock, later: ThreadId) {
+        let stamp = graph.event(before).stamp;
+        let switches = self.switches.partition_point(|switch| switch.len <= stamp);
+        let Some(Switch { len, thread: first, .. }) = switches.checked_sub(1).map(|last| self.switches[last])
+        else {
+            return;
+        };
+        let takes_part = |thread: ThreadId| {
+            let known = prefix.get(thread.index()).copied().unwrap_or(0);
+            let newest = || graph.event(EventId { thread, index: known - 1 });
+            thread == later || (known > 0 && newest().stamp >= len)
+        };
+        let was_there = self.turns(switches - 1).any(|turn| {
+            let What::Turn { thread, before, .. } = turn.what else { return false };
+            takes_part(thread) || (0..64).any(|t| before & (1 << t) != 0 && takes_part(ThreadId(t)))
+        });
+        let any = was_there || takes_part(first);
+        self.mark_turns(switches - 1, |thread| !any || takes_part(thread));
+    }
+
+    /// The items that let others take over than at this switch.
+    fn turns(&self, switch: usize) -> impl Iterator<Item = &Item> {
+        let turns = self.switches[switch].turns;
+        let is_one = move |item: &&Item| matches!(item.what, What::Turn { start, .. } if start == turns);
+        self.items[turns as usize..].iter().take_while(is_one)
+    }
+
+    /// Marks those of them that let a thread take over which is wanted.
+    fn mark_turns(&mut self, switch: usize, wanted: impl Fn(ThreadId) -> bool) {
+        let turns = self.switches[switch].turns;
+        for item in &mut self.items[turns as usize..] {
+            match &mut item.what {
+                What::Turn { thread, start, marked, .. } if *start == turns => {
+                    if !*marked && wanted(*thread) {
+                        *marked = true;
+                        self.unmarked_turns -= 1;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// How many events there were at the first switch where others might take over, unmarked.
+    fn oldest_unmarked(&self) -> Option<u32> {
+        let is_unmarked = |item: &Item| matches!(item.what, What::Turn { marked: false, .. });
+        let mut switches = (0..self.switches.len()).filter(|_| self.unmarked_turns > 0);
+        let oldest = switches.find(|&switch| self.turns(switch).any(is_unmarked));
+        oldest.map(|switch| self.switches[switch].len)
+    }
+
+    /// Of the items on top that let threads take over, puts one last that is marked.
+    fn raise_marked(&mut self) {
+        let Some(Item { what: What::Turn { start, marked: false, .. }, .. }) = self.items.last() else {
+            return;
+        };
+        let start = *start as usize;
+        let is_marked = |item: &Item| matches!(item.what, What::Turn { marked: true, .. });
+        if let Some(marked) = self.items[start..].iter().rposition(is_marked) {
+            let last = self.items.len() - 1;
+            self.items.swap(start + marked, last);
+        }
+    }
+}
+
+/// The accesses of other threads to a location that have this stamp or a later one.
+fn accesses(graph: &Graph, addr: Addr, from: u32, but: ThreadId) -> impl Iterator<Item = EventId> {
+    let recent = move |id: &&EventId| graph.event(**id).stamp >= from;
+    let reads = graph.reads(addr).iter().rev().take_while(recent);
+    let writes = graph.writes(addr).iter().rev().take_while(recent);
+    reads.chain(writes).copied().filter(move |id| id.thread != but)
 }
