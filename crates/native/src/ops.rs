@@ -192,10 +192,10 @@ impl Caller {
         if !s.ignored.is_empty() && s.ignored.iter().any(|&(from, to)| from <= address && address < to) {
             return;
         }
-        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
         if s.recorder.is_some() {
-            self.record_plain(point);
+            self.record_plain(site);
         }
+        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
         let touch = Touch { point, writes, atomic: false };
         if let Some(conflict) = s.shadow.access((address, size), touch, &mut s.execution) {
             s.object(conflict, touch, address, size);
@@ -262,8 +262,10 @@ impl Caller {
 
     /// Keeps the call stack of a plain access, if it is wanted.
     #[cold]
-    fn record_plain(&self, point: Point) {
+    #[inline(never)]
+    fn record_plain(&self, site: Site) {
         let s = self.session();
+        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
         let top = s.threads[self.thread.index()].fiber.top;
         if let Some(recorder) = s.recorder.as_mut().filter(|recorder| recorder.wants(point)) {
             recorder.keep(point, &frames::walk_to(point.site.0 as usize, top));
