@@ -193,6 +193,10 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
             // The stop at a violation, and the debugger has gone.
             return;
         }
+        // Nothing of ours can be relied on.
+        if standby::ends_with_parent() {
+            sys::exit(standby::BROKEN);
+        }
         standby::broken(&format!("signal {signal} at {:#x}, address {address:#x}", at.instruction));
     }
     mode::set(Mode::Engine);

@@ -6,7 +6,7 @@
 //! write is a crash of the program, with its place. That takes two system calls for each call of the engine, so
 //! executions are isolated only where it is needed.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use unpick_core::error::Error;
@@ -19,12 +19,13 @@ use crate::heap;
 use crate::mode::{self, Mode};
 use crate::own_memory;
 use crate::session::{self, Session};
-use crate::standby::{self, TOLD};
+use crate::standby::{self, BROKEN, TOLD};
 use crate::sys;
 use crate::watch::Watch;
 
-/// Whether executions are isolated.
-static ISOLATED: AtomicBool = AtomicBool::new(false);
+/// Whether executions are isolated: only this number says so, which no stray write is likely to leave.
+static ISOLATED: AtomicU64 = AtomicU64::new(0);
+const ON: u64 = 0x51c3_9d2e_70b4_86af;
 
 /// The pages that cannot be written to now: where they begin, and where they end.
 static GUARDED: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
@@ -38,16 +39,16 @@ const LOOK: Duration = Duration::from_millis(200);
 ///
 /// When the machine has no room for it.
 pub(crate) fn begin() -> Result<(), Error> {
-    if !ISOLATED.load(Relaxed) {
+    if !is_on() {
         own_memory::share()?;
-        ISOLATED.store(true, Relaxed);
+        ISOLATED.store(ON, Relaxed);
     }
     Ok(())
 }
 
 /// Whether executions are isolated.
 pub(crate) fn is_on() -> bool {
-    ISOLATED.load(Relaxed)
+    ISOLATED.load(Relaxed) == ON
 }
 
 /// Puts the engine's memory out of reach.
@@ -100,6 +101,10 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
         s().error = Some(Error::Machine { problem });
     }
     let problem = match libc::WIFSIGNALED(status) {
+        // What the engine keeps for itself is out of reach, so this is what it has for the execution.
+        false if libc::WEXITSTATUS(status) == BROKEN => String::from(
+            "the program writes to memory that is not its own: the stack of one of its threads while that waits, or variables of the checker",
+        ),
         true => format!("the process is ended by signal {}", libc::WTERMSIG(status)),
         false => format!("the process is ended with code {}, by a system call", libc::WEXITSTATUS(status)),
     };

@@ -226,6 +226,16 @@ pub(crate) fn end_with_parent() {
     };
 }
 
+/// Whether the process ends when the one that has made it does: then that one finds out why it has died. The kernel knows, whatever the
+/// program has written over.
+pub(crate) fn ends_with_parent() -> bool {
+    let mut signal = 0i32;
+    let arguments = [libc::PR_GET_PDEATHSIG as usize, &raw mut signal as usize, 0, 0, 0, 0];
+    // SAFETY: the place for the number is valid.
+    unsafe { sys::call(libc::SYS_prctl, arguments) };
+    signal == libc::SIGKILL
+}
+
 /// Whether somebody keeps.
 static KEPT: AtomicBool = AtomicBool::new(false);
 
@@ -236,7 +246,7 @@ pub(crate) fn done() -> ! {
 
 /// Ends the process, whose engine has failed. Where that may be the program's doing, another process finds out.
 pub(crate) fn broken(problem: &str) -> ! {
-    if KEPT.load(Relaxed) && !isolation::is_on() {
+    if ends_with_parent() && !isolation::is_on() {
         sys::exit(BROKEN);
     }
     start::fail(&format!(
