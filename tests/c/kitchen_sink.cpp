@@ -1,3 +1,6 @@
+// by: crates/cli/tests/it/headers.rs, part by part
+// flags: -std=c++20
+
 // What the C++20 library has for threads, each part once, with what must be true of it in every execution.
 #include <unpick.h>
 

@@ -1,6 +1,8 @@
-//! Litmus tests as C and C++ programs: `cargo xtask native-matrix`.
+//! C and C++ programs by each compiler at each level: `cargo xtask native-matrix`.
 //!
-//! Each test becomes a source, is built by `unpick cc` with each compiler at each level, and explored by `unpick run` under each
+//! First the programs of `tests/c`, by the test that runs them; then the litmus tests.
+//!
+//! Each litmus test becomes a source, is built by `unpick cc` with each compiler at each level, and explored by `unpick run` under each
 //! memory model. What comes out must be what the file of the test says, to the number: executions, blocked ones, and whether
 //! the outcome shows. Of tests with a race or a deadlock only that is asked.
 
@@ -36,6 +38,9 @@ pub(crate) struct NativeMatrix {
     /// Tests with more executions are left out.
     #[arg(long, default_value_t = 40_000)]
     most: u64,
+    /// Only the programs of `tests/c`.
+    #[arg(long)]
+    only_programs: bool,
     /// Members of families to run besides, such as fib-5.
     #[arg(long, value_delimiter = ',')]
     members: Vec<String>,
@@ -43,6 +48,41 @@ pub(crate) struct NativeMatrix {
 
 impl NativeMatrix {
     pub(crate) fn run(&self) -> Result<(), Problem> {
+        if let Some(missing) = self.compilers.iter().find(|compiler| !exists(compiler)) {
+            return Err(format!("there is no `{missing}`; install it, or name others with --compilers"));
+        }
+        let failed = if self.only_programs || self.filter.is_empty() { self.programs() } else { Vec::new() };
+        if !self.only_programs {
+            self.litmus()?;
+        }
+        match failed.len() {
+            0 => Ok(()),
+            _ => Err(format!("programs of tests/c do not do what they say with {}", failed.join(", "))),
+        }
+    }
+
+    /// The programs of `tests/c`; returns with which compilers and levels some fail.
+    fn programs(&self) -> Vec<String> {
+        let mut failed = Vec::new();
+        for compiler in &self.compilers {
+            for level in &self.levels {
+                let mut command = cargo(["test", "--quiet", "--package", "unpick-native", "--test", "it"]);
+                command.arg("each_program_does_what_it_says").env("UNPICK_TEST_COMPILERS", compiler);
+                command
+                    .env("UNPICK_TEST_FLAGS", format!("-{level}"))
+                    .env("UNPICK_TEST_PROGRAM", &self.filter);
+                command.env("RUST_BACKTRACE", "0");
+                let column = format!("{compiler} -{level}");
+                println!("programs of tests/c with {column}");
+                if run(&mut command).is_err() {
+                    failed.push(column);
+                }
+            }
+        }
+        failed
+    }
+
+    fn litmus(&self) -> Result<(), Problem> {
         // The runtime in it is optimised in any case.
         run(&mut cargo(["build", "--package", "unpick-cli"]))?;
         let unpick = target().join("debug/unpick");
@@ -58,9 +98,6 @@ impl NativeMatrix {
         let mut wrong = Vec::new();
         let mut right = 0;
         for compiler in &self.compilers {
-            if !exists(compiler) {
-                return Err(format!("there is no `{compiler}`; install it, or name others with --compilers"));
-            }
             for level in &self.levels {
                 for language in &self.languages {
                     let (good, bad) = self.column(&unpick, &folder, &tests, [compiler, level, language])?;

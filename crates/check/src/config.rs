@@ -95,6 +95,16 @@ pub struct Config {
     pub only_owned_leaks: bool,
     /// Whether memory that was freed may be used again, in C and C++ programs.
     pub reuse: bool,
+    /// Whether reads of memory that nothing was written to are violations, in C and C++ programs.
+    pub uninitialised: bool,
+    /// Whether writes to one atomic variable that nothing orders are told, in C and C++ programs.
+    pub unordered_writes: bool,
+    /// If set, random numbers in C and C++ programs are below this one, and each is explored.
+    pub random: Option<u64>,
+    /// Whether an hour may have passed at each look at the clock, in C and C++ programs.
+    pub clock_jumps: bool,
+    /// A file with violations that are known, in C and C++ programs.
+    pub suppressions: Option<String>,
     /// How executions are kept apart, in C and C++ programs.
     pub isolation: Isolation,
     /// Whether threads have memory of their own, if the global allocator allows it.
@@ -132,6 +142,11 @@ impl Default for Config {
             leaks: true,
             only_owned_leaks: false,
             reuse: false,
+            uninitialised: false,
+            random: None,
+            clock_jumps: false,
+            unordered_writes: false,
+            suppressions: None,
             isolation: Isolation::Auto,
             arenas: true,
             on_inconclusive: OnInconclusive::Fail,
@@ -145,7 +160,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 21] = [
+pub const VARIABLES: [(&str, &str); 26] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
@@ -161,9 +176,23 @@ pub const VARIABLES: [(&str, &str); 21] = [
     ("UNPICK_LEAKS", "off: memory that is left behind is no violation"),
     ("UNPICK_REUSE", "1: in C and C++ programs, memory that was freed may be used again, or not"),
     (
+        "UNPICK_UNINITIALISED",
+        "1: in C and C++ programs, reads of heap memory that nothing was written to are violations",
+    ),
+    (
+        "UNPICK_UNORDERED_WRITES",
+        "1: in C and C++ programs, warn of writes to one atomic variable that nothing orders",
+    ),
+    ("UNPICK_RANDOM", "in C and C++ programs, random numbers are below this one, and each is explored"),
+    (
+        "UNPICK_CLOCK_JUMPS",
+        "1: in C and C++ programs, an hour may have passed at each look at the clock, or not",
+    ),
+    (
         "UNPICK_ISOLATION",
         "C and C++ programs: `restore`, memory is brought back after each execution; `fork`, each has a process; `auto`",
     ),
+    ("UNPICK_SUPPRESSIONS", "a file with violations that are known, in C and C++ programs"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
     ("UNPICK_KEEP_GOING", "violations that differ to look for before stopping; 1 unless set"),
     ("UNPICK_DETACHED", "threads that nobody joins: must-end, abandoned"),
@@ -246,6 +275,27 @@ impl Config {
         }
         if let Some(on) = switch("UNPICK_REUSE")? {
             self.reuse = on;
+        }
+        if let Some(on) = switch("UNPICK_UNINITIALISED")? {
+            self.uninitialised = on;
+        }
+        if let Some(bound) = number("UNPICK_RANDOM")? {
+            if bound == 0 {
+                return Err(wrong(
+                    "UNPICK_RANDOM",
+                    String::from("no number is below 0; it must be 1 or more"),
+                ));
+            }
+            self.random = Some(bound);
+        }
+        if let Some(on) = switch("UNPICK_CLOCK_JUMPS")? {
+            self.clock_jumps = on;
+        }
+        if let Some(on) = switch("UNPICK_UNORDERED_WRITES")? {
+            self.unordered_writes = on;
+        }
+        if let Some(path) = variable("UNPICK_SUPPRESSIONS").filter(|path| !path.is_empty()) {
+            self.suppressions = Some(path);
         }
         self.isolation = match variable("UNPICK_ISOLATION").as_deref() {
             None => self.isolation,
@@ -351,6 +401,8 @@ mod tests {
         assert_eq!(read("UNPICK_SPURIOUS", "1").map(|c| c.spurious_failures), Ok(true));
         assert_eq!(read("UNPICK_SPURIOUS_WAKEUPS", "1").map(|c| c.spurious_wakeups), Ok(true));
         assert_eq!(read("UNPICK_LEAKS", "off").map(|c| c.leaks), Ok(false));
+        assert_eq!(read("UNPICK_RANDOM", "4").map(|c| c.random), Ok(Some(4)));
+        assert!(read("UNPICK_RANDOM", "0").is_err());
     }
 
     #[test]

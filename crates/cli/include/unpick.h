@@ -18,7 +18,8 @@
  *   unpick_spin()                        in a loop that waits: nothing was achieved since the last call here, so other
  *                                        threads move first; for loops that count or back off, which are not
  *                                        recognised without it
- *   unpick_atomic_begin(), _end()        around a section: no two sections run at the same time; they do not nest
+ *   unpick_atomic_begin(), _end()        around a section: no two sections run at the same time; they do not nest. Code of
+ *                                        other threads that is in no section may run in between
  *   unpick_ignore(start, size)           plain accesses to these bytes are not looked at for races
  *   unpick_watch(start, size)            they are looked at again
  *   unpick_exploring()                   whether the program is being explored

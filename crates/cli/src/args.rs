@@ -86,6 +86,21 @@ pub(crate) struct Run {
     /// A folder for reports as JSON, one for each violation, which `unpick explain` shows
     #[arg(long, value_name = "FOLDER")]
     pub(crate) reports: Option<PathBuf>,
+    /// Looks for reads of heap memory that nothing was written to
+    #[arg(long)]
+    pub(crate) uninitialised: bool,
+    /// Warns of writes to one atomic variable that nothing orders
+    #[arg(long)]
+    pub(crate) unordered_writes: bool,
+    /// Explores each random number below this one
+    #[arg(long, value_name = "N")]
+    pub(crate) random: Option<String>,
+    /// Explores what happens if an hour has passed at a look at the clock
+    #[arg(long)]
+    pub(crate) clock_jumps: bool,
+    /// A file with violations that are known, in lines such as race:function
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<String>,
     /// The program
     pub(crate) program: OsString,
     /// Its arguments
@@ -174,8 +189,11 @@ pub(crate) enum Inconclusive {
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
     /// Runs the C or C++ program under gdb, which stops where the violation shows
-    #[arg(long)]
+    #[arg(long, conflicts_with = "suppressions")]
     pub(crate) gdb: bool,
+    /// For a C or C++ program, the file with known violations that the check had
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<String>,
     /// What the report says after UNPICK_REPLAY=: a token, or the file that holds one
     pub(crate) token: String,
     /// A C or C++ program and its arguments; or, after --, arguments for `cargo test`: name the test that the report

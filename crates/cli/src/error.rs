@@ -12,6 +12,8 @@ pub(crate) enum Error {
     Setting(unpick_check::Error),
     /// A file cannot be read.
     Unreadable { path: PathBuf, problem: io::Error },
+    /// A line of a file with known violations is not understood.
+    Suppression { path: PathBuf, line: usize, problem: String },
     /// A file is no report.
     NoReport { path: PathBuf, problem: String },
     /// Cargo cannot be started.
@@ -61,6 +63,11 @@ impl fmt::Display for Error {
             Error::Unreadable { path, problem } => {
                 write!(f, "`{}` cannot be read: {problem}; check the path", path.display())
             }
+            Error::Suppression { path, line, problem } => write!(
+                f,
+                "{}:{line}: {problem}; lines are such as `race:function`, `deadlock:file.c` or `leak:function`",
+                path.display()
+            ),
             Error::NoReport { path, problem } => write!(
                 f,
                 "`{}` is not a report of unpick: {problem}; reports are written to target/unpick/*.json",

@@ -1,11 +1,14 @@
 //! Checks of C and C++ programs: starts the program, whose runtime explores, and tells what it says.
 //!
-//! The program gets the pipe for messages as its standard input, which would not be the same in each execution anyway.
+//! The program gets the socket for messages as its standard input, which would not be the same in each execution anyway.
 
 mod naming;
+mod suppressions;
 
 use std::ffi::{OsStr, OsString};
-use std::io::{BufRead, BufReader, PipeReader};
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -14,7 +17,7 @@ use unpick_check::Config;
 use unpick_check::meter::Meter;
 use unpick_core::plan::Outlook;
 use unpick_core::strategy::Estimate;
-use unpick_native_wire::{CHANNEL, DEBUGGER, Ending, Message, Output, Progress, VERSION};
+use unpick_native_wire::{Answer, CHANNEL, DEBUGGER, Ending, Message, Output, Progress, VERSION};
 use unpick_report::TextOptions;
 use unpick_runtime::interrupt;
 
@@ -22,6 +25,7 @@ use crate::Exit;
 use crate::error::Error;
 use crate::run::say;
 use naming::Naming;
+use suppressions::Suppressions;
 
 /// Variables of the environment that stand for settings.
 type Variables<'a> = &'a [(&'static str, String)];
@@ -42,9 +46,10 @@ impl Check<'_> {
     }
 
     /// The command that runs the execution of a token again.
-    fn replay(&self, token: &str) -> String {
+    fn replay(&self, token: &str, config: &Config) -> String {
         let words = self.words().map(|word| quoted(&word)).collect::<Vec<_>>();
-        format!("unpick replay {} {}", quoted(token), words.join(" "))
+        let known = config.suppressions.as_ref().map(|file| format!("--suppressions {} ", quoted(file)));
+        format!("unpick replay {}{} {}", known.unwrap_or_default(), quoted(token), words.join(" "))
     }
 
     /// Keeps a report, if that was asked for.
@@ -97,19 +102,20 @@ pub(crate) fn run(check: &Check<'_>, variables: Variables<'_>) -> Result<Exit, E
     };
     let config = Config::default().with_environment(given)?;
     unpick_check::registry::execution(&config)?;
+    let known = config.suppressions.as_ref().map(|path| Suppressions::read(Path::new(path))).transpose()?;
     let (messages, channel) =
-        std::io::pipe().map_err(|problem| Error::NoProgram { program: program.into(), problem })?;
+        UnixStream::pair().map_err(|problem| Error::NoProgram { program: program.into(), problem })?;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(channel).env(CHANNEL, "0");
+    command.args(arguments).stdin(OwnedFd::from(channel)).env(CHANNEL, "0");
     // What is bound late would be bound again in each execution.
     command.env("LD_BIND_NOW", "1");
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     let child = command.spawn().map_err(|problem| Error::NoProgram { program: program.into(), problem })?;
-    // The pipe ends when the program has ended, not when this process has.
+    // The socket ends when the program has ended, not when this process has.
     drop(command);
     // Ctrl-C reaches the program as well, which says how far it has come.
     let listening = interrupt::listen();
-    let exit = listen(child, messages, &config, check);
+    let exit = listen(child, messages, &config, known, check);
     drop(listening);
     exit
 }
@@ -121,13 +127,19 @@ pub(crate) fn is_program(word: &OsStr) -> bool {
 }
 
 /// Reads messages to their end, and tells what they say.
-fn listen(mut child: Child, messages: PipeReader, config: &Config, check: &Check<'_>) -> Result<Exit, Error> {
+fn listen(
+    mut child: Child,
+    messages: UnixStream,
+    config: &Config,
+    mut known: Option<Suppressions>,
+    check: &Check<'_>,
+) -> Result<Exit, Error> {
     let mut meter = Meter::new(config);
     let mut naming = Naming::default();
     let mut report = String::new();
     let mut findings = 0;
     let mut ended = None;
-    for line in BufReader::new(messages).lines() {
+    for line in BufReader::new(&messages).lines() {
         let line = line.map_err(|problem| Error::Messages { problem: problem.to_string() })?;
         let message =
             Message::read(&line).map_err(|problem| Error::Messages { problem: problem.to_string() })?;
@@ -149,8 +161,13 @@ fn listen(mut child: Child, messages: PipeReader, config: &Config, check: &Check
                 let text = unpick_report::text(&finding, &options);
                 // The last line is for tests of Rust.
                 let text = text.trim_end().rsplit_once('\n').map_or(text.as_str(), |(text, _)| text);
-                report.push_str(&format!("{text}\nreplay: {}\n", check.replay(&finding.token)));
+                report.push_str(&format!("{text}\nreplay: {}\n", check.replay(&finding.token, config)));
                 report.push_str(&told_output(&output));
+            }
+            Message::Ask(question) => {
+                let answer = known.as_mut().map_or(Answer::New, |known| known.answer(&question, &naming));
+                let sent = (&messages).write_all(answer.line().as_bytes());
+                sent.map_err(|problem| Error::Messages { problem: problem.to_string() })?;
             }
             Message::Ended(verdict) => {
                 let text = naming.resolved(&verdict.text, &[]);
@@ -158,6 +175,11 @@ fn listen(mut child: Child, messages: PipeReader, config: &Config, check: &Check
                     report.push('\n');
                 }
                 report.push_str(&format!("{text}\n"));
+                for warning in &verdict.warnings {
+                    let name = naming.object(&warning.object);
+                    report.push_str(&format!("warning: {}\n", naming.resolved(&warning.text, &[name])));
+                }
+                report.extend(known.iter().map(Suppressions::told));
                 ended = Some(match verdict.ending {
                     Ending::Holds => Exit::Holds,
                     Ending::Violated => Exit::Violated,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Arguments, Command, Replay};
+use crate::args::{Arguments, Command, Replay, Run};
 use crate::cc::{self, Language};
 use crate::error::Error;
 use crate::{Exit, cargo, compare, demo, explain, list, migrate, native};
@@ -46,14 +46,7 @@ fn run(command: Command) -> Result<Exit, Error> {
     match command {
         Command::Demo => demo::demo(),
         Command::Test(test) => cargo::test(&test),
-        Command::Run(run) => {
-            let check = native::Check {
-                program: &run.program,
-                arguments: &run.arguments,
-                reports: run.reports.as_deref(),
-            };
-            native::run(&check, &cargo::variables(&run.settings))
-        }
+        Command::Run(run) => explore(&run),
         Command::Replay(replay) => replay_any(&replay),
         Command::Explain { file } => say(&explain::explain(&file)?),
         Command::Compare { options } => compare::compare(&options),
@@ -66,6 +59,19 @@ fn run(command: Command) -> Result<Exit, Error> {
     }
 }
 
+/// Explores a program.
+fn explore(run: &Run) -> Result<Exit, Error> {
+    let mut variables = cargo::variables(&run.settings);
+    variables.extend(run.uninitialised.then(|| ("UNPICK_UNINITIALISED", String::from("1"))));
+    variables.extend(run.unordered_writes.then(|| ("UNPICK_UNORDERED_WRITES", String::from("1"))));
+    variables.extend(run.random.clone().map(|bound| ("UNPICK_RANDOM", bound)));
+    variables.extend(run.clock_jumps.then(|| ("UNPICK_CLOCK_JUMPS", String::from("1"))));
+    variables.extend(run.suppressions.clone().map(|file| ("UNPICK_SUPPRESSIONS", file)));
+    let check =
+        native::Check { program: &run.program, arguments: &run.arguments, reports: run.reports.as_deref() };
+    native::run(&check, &variables)
+}
+
 /// Runs the execution of a token: of a program, if one is named, and else of the tests of a package.
 fn replay_any(replay: &Replay) -> Result<Exit, Error> {
     match replay.arguments.split_first() {
@@ -75,7 +81,9 @@ fn replay_any(replay: &Replay) -> Result<Exit, Error> {
             if replay.gdb {
                 return native::debug(&check, &token);
             }
-            native::run(&check, &[("UNPICK_REPLAY", token)])
+            let known = replay.suppressions.clone().map(|file| ("UNPICK_SUPPRESSIONS", file));
+            let variables: Vec<_> = known.into_iter().chain([("UNPICK_REPLAY", token)]).collect();
+            native::run(&check, &variables)
         }
         _ if replay.gdb => Err(Error::NothingToDebug),
         _ => cargo::replay(replay),

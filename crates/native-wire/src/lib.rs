@@ -4,6 +4,8 @@
 //! no names: places in the code are module and offset ([`Code`]), objects are addresses ([`Object`]). The
 //! command line, which can read the symbols of the program, puts names in their place. In texts they stand
 //! as marks, which [`mark`] makes and [`resolve`] replaces.
+//!
+//! One message is a [`Question`], and is answered by an [`Answer`], on the same descriptor.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +23,7 @@ pub const CHANNEL: &str = "UNPICK_CHANNEL";
 pub const DEBUGGER: &str = "debugger";
 
 /// The version of the messages.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,8 @@ pub enum Message {
     Progress(Progress),
     /// A violation was found.
     Violation(Box<Finding>),
+    /// Whether a violation is known; the exploration waits for the answer.
+    Ask(Question),
     /// The exploration is over.
     Ended(Verdict),
     /// The exploration could not be carried out.
@@ -99,6 +103,58 @@ pub struct Verdict {
     pub events: u64,
     /// CPU time in microseconds.
     pub cpu: u64,
+    /// What is no violation, and worth a look.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something that is no violation, and worth a look.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Warning {
+    /// A sentence, with marks; object 0 is the one below.
+    pub text: String,
+    /// What it is about.
+    pub object: Object,
+}
+
+/// Asks whether a violation is known. It is asked only where the settings name a file with known ones.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// What it is: `race`, `deadlock` or `leak`.
+    pub kind: String,
+    /// The places where it shows.
+    pub places: Vec<Code>,
+    /// The call stacks that lead there, innermost first, as far as they are known.
+    pub stacks: Vec<Vec<Code>>,
+    /// The memory that it is about.
+    pub object: Option<Object>,
+}
+
+/// Whether a violation is known, and by what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It is not.
+    New,
+    /// By one of the places, or by the memory.
+    ByPlace,
+    /// By a function that has called one of the places.
+    ByCaller,
+}
+
+impl Answer {
+    /// The answer as a line, with its end.
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).expect("an answer is a string") + "\n"
+    }
+
+    /// The answer of a line.
+    ///
+    /// # Errors
+    ///
+    /// When the line is no answer.
+    pub fn read(line: &str) -> Result<Answer, serde_json::Error> {
+        serde_json::from_str(line)
+    }
 }
 
 /// A place in the code: an address in a module, which a call returns to.
@@ -342,8 +398,17 @@ mod tests {
             Message::Started { version: VERSION, modules: vec![String::from("/bin/x")] },
             Message::Progress(Progress { estimate: Some((0.5, 10.0)), ..Progress::default() }),
             Message::Violation(Box::new(finding)),
+            Message::Ask(Question {
+                kind: String::from("race"),
+                places: vec![Code { module: 0, offset: 1 }],
+                stacks: vec![Vec::new()],
+                object: None,
+            }),
             Message::Failed { text: String::from("no\nline") },
         ];
+        for answer in [Answer::New, Answer::ByPlace, Answer::ByCaller] {
+            assert_eq!(Answer::read(&answer.line()).ok(), Some(answer));
+        }
         for message in messages {
             let line = message.line();
             assert_eq!(line.matches('\n').count(), 1);

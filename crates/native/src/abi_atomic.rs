@@ -1,5 +1,7 @@
 //! Atomic accesses, as the compiler's instrumentation announces them.
 
+mod library;
+
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use unpick_core::op::{Addr, Mode, Op, Rmw, Value};
@@ -345,22 +347,3 @@ functions! { of_16, u128: __tsan_atomic128_load __tsan_atomic128_store __tsan_at
 __tsan_atomic128_fetch_add __tsan_atomic128_fetch_sub __tsan_atomic128_fetch_and __tsan_atomic128_fetch_or
 __tsan_atomic128_fetch_xor __tsan_atomic128_fetch_nand __tsan_atomic128_compare_exchange_strong
 __tsan_atomic128_compare_exchange_weak __tsan_atomic128_compare_exchange_val }
-
-/// What compilers call for sixteen bytes where they do not trust the processor.
-mod library {
-    use super::of_16::{add, and, load, nand, or, store, strong, sub, swap, xor};
-    use crate::entry::entries;
-
-    entries! {
-        __atomic_load_16 => load;
-        __atomic_store_16 => store;
-        __atomic_exchange_16 => swap;
-        __atomic_compare_exchange_16 => strong;
-        __atomic_fetch_add_16 => add;
-        __atomic_fetch_sub_16 => sub;
-        __atomic_fetch_and_16 => and;
-        __atomic_fetch_or_16 => or;
-        __atomic_fetch_xor_16 => xor;
-        __atomic_fetch_nand_16 => nand;
-    }
-}

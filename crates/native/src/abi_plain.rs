@@ -2,15 +2,21 @@
 
 use unpick_core::op::Site;
 
+use crate::abi_bytes::{copy, fill, shift};
 use crate::entry::{self, plain_entries};
 use crate::mode::{self, Mode};
 use crate::ops::Caller;
 use crate::session;
-use crate::sys;
 
-/// Notes a plain access of the program; in other processes nothing is done.
+/// Notes a plain access of the program to some bytes; in other processes nothing is done.
 #[inline(always)]
 pub(crate) fn access(address: usize, size: usize, writes: bool) {
+    access_as(address, size, writes, false);
+}
+
+/// As [`access`]; `value`: a value is read as a whole, and not bytes that are copied.
+#[inline(always)]
+fn access_as(address: usize, size: usize, writes: bool, value: bool) {
     if !mode::in_program() || size == 0 {
         return;
     }
@@ -23,14 +29,14 @@ pub(crate) fn access(address: usize, size: usize, writes: bool) {
     if session::must_stop() {
         caller.give_up(site);
     }
-    caller.touch(address, size, writes, site);
+    caller.touch_as(address, size, writes, site, value);
     caller.leave();
 }
 
 macro_rules! accesses {
     ($($name:ident: $size:literal, $writes:literal;)*) => { $(
         extern "C" fn $name(address: usize) {
-            access(address, $size, $writes);
+            access_as(address, $size, $writes, !$writes);
         }
     )* };
 }
@@ -63,29 +69,6 @@ extern "C" fn pointer_update(address: usize, value: usize) {
     if unsafe { *(address as *const usize) } != value {
         access(address, 8, true);
     }
-}
-
-unsafe extern "C" fn copy(to: usize, from: usize, size: usize) -> usize {
-    access(from, size, false);
-    access(to, size, true);
-    // SAFETY: the caller's promise.
-    unsafe { sys::copy(to, from, size) };
-    to
-}
-
-unsafe extern "C" fn shift(to: usize, from: usize, size: usize) -> usize {
-    access(from, size, false);
-    access(to, size, true);
-    // SAFETY: the caller's promise.
-    unsafe { std::ptr::copy(from as *const u8, to as *mut u8, size) };
-    to
-}
-
-unsafe extern "C" fn fill(to: usize, value: i32, size: usize) -> usize {
-    access(to, size, true);
-    // SAFETY: the caller's promise.
-    unsafe { std::ptr::write_bytes(to as *mut u8, value as u8, size) };
-    to
 }
 
 plain_entries! {

@@ -12,7 +12,6 @@ entries! {
     thrd_create => create;
     thrd_join => join;
     thrd_detach => detach;
-    thrd_exit => exit;
     thrd_sleep => sleep;
     mtx_init => mutex_init;
     mtx_destroy => mutex_destroy;
@@ -74,10 +73,6 @@ unsafe extern "C" fn join(handle: usize, result: *mut i32) -> i32 {
 
 extern "C" fn detach(handle: usize) -> i32 {
     code(threads::detach(handle))
-}
-
-extern "C" fn exit(result: i32) -> ! {
-    threads::exit_thread(result as usize)
 }
 
 unsafe extern "C" fn sleep(time: Time, left: *mut libc::timespec) -> i32 {

@@ -34,7 +34,7 @@ extern "C" fn abort_program() -> ! {
             sys::exit(134)
         }
         Mode::Before => {
-            crate::start::fail("the program aborted before `main`");
+            crate::start::fail("a library aborted in its constructors, before the program began");
             sys::exit(2)
         }
         Mode::Engine => standby::broken("it has aborted"),
@@ -75,14 +75,23 @@ extern "C" fn assertion_at_line(condition: *const c_char, file: *const c_char, l
 }
 
 /// Signals that end a process, and what they mean.
-const SIGNALS: [(i32, &str); 6] = [
+const SIGNALS: [(i32, &str); 12] = [
     (libc::SIGSEGV, "a segmentation fault"),
     (libc::SIGBUS, "a bus error"),
     (libc::SIGFPE, "an arithmetic error, such as a division by zero"),
     (libc::SIGILL, "an illegal instruction"),
     (libc::SIGTRAP, "a trap"),
     (libc::SIGSYS, "a forbidden system call"),
+    (libc::SIGABRT, "an abort"),
+    (libc::SIGTERM, "SIGTERM, which it has sent to itself"),
+    (libc::SIGPIPE, "SIGPIPE: nobody reads what it writes"),
+    (libc::SIGALRM, "SIGALRM, which it does not handle"),
+    (libc::SIGUSR1, "SIGUSR1, which it does not handle"),
+    (libc::SIGUSR2, "SIGUSR2, which it does not handle"),
 ];
+
+/// Those that another process may have sent.
+const SENT: [i32; 5] = [libc::SIGTERM, libc::SIGPIPE, libc::SIGALRM, libc::SIGUSR1, libc::SIGUSR2];
 
 /// Watches over crashes, and over threads that run without end.
 pub(crate) fn install() {
@@ -162,7 +171,7 @@ impl Interrupted {
     }
 
     /// Ends the execution with a violation of the thread that was interrupted.
-    fn fail(&self, session: *mut Session, problem: String) -> ! {
+    fn fail(&self, session: *mut Session, kind: Kind) -> ! {
         // SAFETY: the program runs, so there is a session, which nobody else uses.
         let s = unsafe { &mut *session };
         // The library that walks stacks must not come to a stack that was destroyed unless it is asked for.
@@ -179,7 +188,7 @@ impl Interrupted {
         if let Some(recorder) = &mut s.recorder {
             recorder.keep(point, &frames);
         }
-        s.fail(Kind::Crash { problem }, site);
+        s.fail(kind, site);
         depart_for_good(session)
     }
 }
@@ -188,6 +197,11 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
     // SAFETY: the kernel passes valid pointers to a handler of this kind.
     let (address, code, at) =
         unsafe { ((*info).si_addr() as usize, (*info).si_code, Interrupted::new(context)) };
+    let sent = code <= 0;
+    // SAFETY: a signal that was sent has a sender.
+    if SENT.contains(&signal) && sent && unsafe { (*info).si_pid() } != sys::own_process() {
+        end_by(signal);
+    }
     if !mode::in_program() {
         if signal == libc::SIGTRAP && debugger::is_on() {
             // The stop at a violation, and the debugger has gone.
@@ -205,7 +219,6 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
     // SAFETY: the program runs, so there is a session, which nobody else uses.
     let s = unsafe { &*session };
     let top = s.threads[s.current.index()].fiber.top;
-    let sent = code <= 0;
     let problem = if signal == libc::SIGSEGV && isolation::is_guarded(address) {
         String::from(
             "the program writes to memory that is not its own, but the checker's: a pointer has gone astray",
@@ -219,7 +232,15 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
     } else {
         String::from(what)
     };
-    at.fail(session, problem)
+    at.fail(session, if signal == libc::SIGABRT { Kind::Abort } else { Kind::Crash { problem } })
+}
+
+/// Ends the process by a signal that somebody else has sent, as if it were not handled.
+fn end_by(signal: i32) -> ! {
+    // SAFETY: the process ends.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
+    sys::kill(sys::own_process(), signal);
+    sys::exit(128 + signal)
 }
 
 /// What is said of a thread that does nothing visible for long.
@@ -236,7 +257,7 @@ unsafe extern "C" fn on_tick(_: i32, info: *mut libc::siginfo_t, context: *mut c
     if code == libc::SI_QUEUE {
         if in_program {
             mode::set(Mode::Engine);
-            at.fail(session, watch::told(call));
+            at.fail(session, Kind::Crash { problem: watch::told(call) });
         }
         return;
     }
@@ -253,7 +274,7 @@ unsafe extern "C" fn on_tick(_: i32, info: *mut libc::siginfo_t, context: *mut c
     if ticks >= s.limits.most_ticks {
         if in_program {
             s.looked.2 = 0;
-            at.fail(session, String::from(ENDLESS));
+            at.fail(session, Kind::Crash { problem: String::from(ENDLESS) });
         }
         // The thread is stopped when it next comes in.
         session::stop_soon();

@@ -9,8 +9,8 @@ use unpick_core::execution::{Execution, Outcome};
 use unpick_core::plan::{Moment, Outlook, Plan, Step};
 use unpick_core::schedule::Schedule;
 use unpick_core::stats::Stats;
-use unpick_core::violation::{Point, Violation};
-use unpick_native_wire::{self as wire, Message};
+use unpick_core::violation::{Kind, Point, Violation};
+use unpick_native_wire::{self as wire, Message, Warning};
 
 use crate::crash;
 use crate::debugger;
@@ -108,9 +108,6 @@ impl Search<'_> {
             let ended = !execution.advance();
             since_clock += 1;
             let events = execution.stats().events();
-            if since_clock >= 64 {
-                self.session.close_left();
-            }
             if since_clock >= 64 || ended || events >= events_at_clock + EVENTS_PER_CLOCK {
                 since_clock = 0;
                 if let Some(ending) = self.review(ended) {
@@ -132,7 +129,9 @@ impl Search<'_> {
     /// Makes a checkpoint. When it has become the worker, it may have to isolate executions.
     fn stand_by(&mut self, executions: u64) -> Result<(), Error> {
         let started = self.started;
-        self.standby.checkpoint(executions, || started.elapsed());
+        if self.standby.checkpoint(executions, || started.elapsed()) {
+            self.session.restore_files();
+        }
         if self.standby.isolated { isolation::begin() } else { Ok(()) }
     }
 
@@ -142,20 +141,51 @@ impl Search<'_> {
         if self.found.iter().any(same) {
             return;
         }
-        let mut config = self.config.clone();
-        if config.strategy == AUTO {
-            config.strategy = self.plan.outlook(&self.session.execution).strategy;
-        }
+        let config = self.named();
         let execution = &self.session.execution;
         let ways = Ways::new(&config, execution.graph(), self.session.facts.bits(), violation);
         let number = self.tally.total(execution.stats()).executions();
         self.found.push(Found { violation: violation.clone(), ways, number });
     }
 
+    /// The outcome, if its violation is not one of those that are known. If it is, the run may have to be made again, to get past it.
+    fn without_known(&mut self, outcome: Outcome) -> Result<Outcome, Error> {
+        let Outcome::Violated(violation) = &outcome else { return Ok(outcome) };
+        let same = |found: &Found| signature(&found.violation) == signature(violation);
+        if !self.session.may_be_known(violation) || self.found.iter().any(same) {
+            return Ok(outcome);
+        }
+        let race = self.session.last_race();
+        let config = self.named();
+        let ways = Ways::new(&config, self.session.execution.graph(), self.session.facts.bits(), violation);
+        let other = registry::execution(&config)?;
+        let finding =
+            aside(self.session, other, |session| telling::tell(session, &config, violation, &ways, 1))?;
+        let stuck = matches!(violation.kind, Kind::Deadlock { .. } | Kind::Livelock { .. });
+        if !self.session.ask_about(finding, violation, race) {
+            return Ok(outcome);
+        }
+        Ok(match race {
+            Some(_) => Outcome::Again,
+            None if stuck => Outcome::Blocked(Vec::new()),
+            None => Outcome::Complete,
+        })
+    }
+
+    /// The settings, with the strategy that is at work.
+    fn named(&self) -> Config {
+        let mut config = self.config.clone();
+        if config.strategy == AUTO {
+            config.strategy = self.plan.outlook(&self.session.execution).strategy;
+        }
+        config
+    }
+
     /// Runs until an execution has come to its end, and counts it.
     fn run_once(&mut self) -> Result<Outcome, Error> {
         loop {
             let outcome = run_checked(self.session)?;
+            let outcome = self.without_known(outcome)?;
             if !matches!(outcome, Outcome::Again) {
                 self.session.execution.count(&outcome);
                 return Ok(outcome);
@@ -218,6 +248,18 @@ fn run_checked(session: &mut Session) -> Result<Outcome, Error> {
     Ok(outcome)
 }
 
+/// Follows other schedules in the middle of a search, which then goes on.
+fn aside<R>(session: &mut Session, other: Execution, follow: impl FnOnce(&mut Session) -> R) -> R {
+    let execution = std::mem::replace(&mut session.execution, other);
+    let spins = std::mem::take(&mut session.spins);
+    let (facts, names) = (session.facts, std::mem::take(&mut session.names));
+    let result = follow(session);
+    session.execution = execution;
+    (session.spins, session.facts, session.names) = (spins, facts, names);
+    (session.recorder, session.renew) = (None, false);
+    result
+}
+
 /// Explores, and sends the verdict.
 pub(crate) fn explore(
     session: *mut Session,
@@ -262,7 +304,7 @@ pub(crate) fn explore(
         let tell =
             |found: &Found| telling::tell(session, &named, &found.violation, &found.ways, found.number);
         let findings = found.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
-        finish_violated(findings, &summary);
+        finish_violated(findings, &summary, &session.unordered.warnings);
         return Ok(());
     }
     let verdict = match ending {
@@ -292,7 +334,8 @@ pub(crate) fn explore(
         Ending::Interrupted => Verdict::Inconclusive(Reason::Interrupted, summary),
     };
     let ending = if verdict.holds() { wire::Ending::Holds } else { wire::Ending::Inconclusive };
-    send(&ended(ending, format!("{verdict:#}"), verdict.summary()));
+    let warnings = session.unordered.warnings.clone();
+    send(&ended(ending, format!("{verdict:#}"), verdict.summary(), warnings));
     Ok(())
 }
 
@@ -306,7 +349,17 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
     config.model = registry::model_of(schedule.model).ok_or_else(|| Error::Token {
         problem: String::from("it names a memory model that this version does not know"),
     })?;
-    let violation = follow(session, &config, &schedule, Vec::new())?;
+    let mut violation = follow(session, &config, &schedule, Vec::new())?;
+    while let Some(known) = &violation
+        && session.may_be_known(known)
+    {
+        let race = session.last_race();
+        let finding = telling::tell_schedule(session, &config, known, &schedule, 1)?;
+        if !session.ask_about(finding, known, race) {
+            break;
+        }
+        violation = follow(session, &config, &schedule, Vec::new())?;
+    }
     if !registry::fits(&schedule, session.execution.graph()) {
         return Err(Error::Token {
             problem: String::from("it belongs to another program, or the program has changed since"),
@@ -325,7 +378,7 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
     let stats = *session.execution.stats();
     let summary = summary(&config, session, &stats, false, false);
     let finding = telling::tell_schedule(session, &config, &violation, &schedule, 1)?;
-    finish_violated(vec![finding], &summary);
+    finish_violated(vec![finding], &summary, &session.unordered.warnings);
     Ok(())
 }
 
@@ -373,7 +426,7 @@ pub(crate) fn follow_with_output(
     Ok((violation?, wire::Output { stdout, stderr }))
 }
 
-fn finish_violated(findings: Vec<wire::Finding>, summary: &Summary) {
+fn finish_violated(findings: Vec<wire::Finding>, summary: &Summary, warnings: &[Warning]) {
     let Statistics { executions, blocked, .. } = summary.statistics;
     let blocked = if blocked > 0 { format!(", {blocked} blocked") } else { String::new() };
     let plural = if executions == 1 { "" } else { "s" };
@@ -388,12 +441,13 @@ fn finish_violated(findings: Vec<wire::Finding>, summary: &Summary) {
     for finding in findings {
         send(&Message::Violation(Box::new(finding)));
     }
-    send(&ended(wire::Ending::Violated, text, summary));
+    send(&ended(wire::Ending::Violated, text, summary, warnings.to_vec()));
 }
 
-fn ended(ending: wire::Ending, text: String, summary: &Summary) -> Message {
+fn ended(ending: wire::Ending, text: String, summary: &Summary, warnings: Vec<Warning>) -> Message {
     let Statistics { executions, blocked, events, cpu, .. } = summary.statistics;
-    Message::Ended(wire::Verdict { ending, text, executions, blocked, events, cpu: cpu.as_micros() as u64 })
+    let cpu = cpu.as_micros() as u64;
+    Message::Ended(wire::Verdict { ending, text, executions, blocked, events, cpu, warnings })
 }
 
 /// What a verdict rests on.
@@ -406,6 +460,9 @@ fn summary(config: &Config, session: &Session, stats: &Stats, exhausted: bool, d
     }
     if session.waits && !config.spurious_wakeups {
         assumptions.push(String::from("waits for condition variables return only for a reason"));
+    }
+    if session.excuses.any_races() {
+        assumptions.push(String::from("what races read that were passed over was not explored in every way"));
     }
     let statistics = Statistics::new(stats, cpu());
     let coverage = Coverage::of(execution).filter(|_| exhausted);

@@ -29,10 +29,27 @@ unsafe extern "C" fn call(number: i64, a: usize, b: usize, c: usize, d: usize, e
         return returned(unsafe { sys::call(number, [a, b, c, d, e, sixth()]) });
     };
     let result = match (number, b & !FLAGS) {
-        (libc::SYS_futex, WAIT | WAIT_BITSET) => wait(&caller, a, c as u32, d != 0),
+        (libc::SYS_futex, operation @ (WAIT | WAIT_BITSET)) => {
+            let result = wait(&caller, a, c as u32, d != 0);
+            if result == -(libc::ETIMEDOUT as isize) {
+                // SAFETY: the caller's time, which is how long it waits, or until when.
+                unsafe { time_out(&caller, d as *const libc::timespec, operation == WAIT) };
+            }
+            result
+        }
         (libc::SYS_futex, WAKE | WAKE_BITSET) => wake(&caller, a, c),
         (libc::SYS_futex, other) => {
             caller.refuse(format!("operation {other} of the system call `futex` cannot be checked"))
+        }
+        (libc::SYS_getrandom, _) => {
+            caller.leave();
+            crate::random::fill(a as *mut u8, b);
+            return b as i64;
+        }
+        (libc::SYS_clock_gettime, _) => {
+            // SAFETY: the caller's pointer.
+            unsafe { *(b as *mut libc::timespec) = crate::time::now(&caller) };
+            0
         }
         (libc::SYS_gettid, _) => 1000 + caller.thread.0 as isize,
         (libc::SYS_sched_yield, _) => 0,
@@ -81,6 +98,17 @@ fn wait(caller: &Caller, address: usize, expected: u32, timed: bool) -> isize {
     match woken || !timed {
         true => 0,
         false => -(libc::ETIMEDOUT as isize),
+    }
+}
+
+/// Lets the clock go on by the time of a wait that has given up.
+unsafe fn time_out(caller: &Caller, time: *const libc::timespec, relative: bool) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match relative {
+            true => crate::time::pass_time(caller, crate::time::nanoseconds(&*time)),
+            false => crate::time::reach(caller, time),
+        }
     }
 }
 

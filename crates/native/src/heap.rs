@@ -4,7 +4,7 @@
 //! thread gets depends on nothing but its own calls, and no address is used twice in an execution. Between blocks
 //! there is a gap. What is known about a block is kept apart from the program's memory.
 //!
-//! The first arena is for what was allocated before `main`, and for what the C library needs for the engine.
+//! The first arena is for what libraries allocated before the program began, and for what the C library needs for the engine.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -32,7 +32,7 @@ const LARGE: usize = 1 << 18;
 pub(crate) struct Block {
     pub(crate) start: usize,
     pub(crate) size: usize,
-    /// The thread that has allocated it; `None`: it was there when `main` began.
+    /// The thread that has allocated it; `None`: it was there before the program began.
     pub(crate) owner: Option<ThreadId>,
     /// How many events its thread had had.
     pub(crate) birth: u32,
@@ -40,12 +40,15 @@ pub(crate) struct Block {
     pub(crate) site: Site,
     /// Where it was freed.
     pub(crate) freed: Option<Point>,
+    /// Whether it was filled with what [`filling`] says when it was allocated.
+    pub(crate) undefined: bool,
 }
 
 impl Block {
     fn new(start: usize, size: usize, owner: Option<Owner>) -> Block {
         let (birth, site) = owner.map_or((0, Site(0)), |owner| (owner.position, owner.site));
-        Block { start, size, owner: owner.map(|owner| owner.thread), birth, site, freed: None }
+        let owner = owner.map(|owner| owner.thread);
+        Block { start, size, owner, birth, site, freed: None, undefined: false }
     }
 
     /// Whether an address is one of the block.
@@ -68,8 +71,9 @@ impl Arena {
         if self.mapped == 0 {
             (self.top, self.mapped) = (base, base);
         }
-        let start = (self.top + GAP).next_multiple_of(align.max(16));
-        let Some(end) = start.checked_add(size.max(1)).filter(|&end| end <= base + SPACE - PART) else {
+        let start = (self.top + GAP).checked_next_multiple_of(align.max(16));
+        let end = start.and_then(|start| start.checked_add(size.max(1)));
+        let (Some(start), Some(end)) = (start, end.filter(|&end| end <= base + SPACE - PART)) else {
             return 0;
         };
         while self.mapped < end {
@@ -113,7 +117,7 @@ impl Arena {
 struct Heap {
     /// The first belongs to nobody; that of a thread comes after those of the threads before it.
     arenas: Vec<Arena>,
-    /// Blocks of the first arena when `main` began, and where they ended.
+    /// Blocks of the first arena before the program began, and where they ended.
     kept: (usize, usize),
     /// Those of them that were freed since.
     freed: Vec<usize>,
@@ -165,7 +169,7 @@ pub(crate) fn contains(address: usize) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) block: Block,
-    /// The thread that allocated it; `None`: it was there when `main` began.
+    /// The thread that allocated it; `None`: it was there before the program began.
     pub(crate) thread: Option<ThreadId>,
     /// How many blocks the thread had allocated before.
     pub(crate) number: usize,
@@ -254,6 +258,31 @@ pub(crate) fn freed(size: usize, known: impl Fn(Point) -> bool) -> Option<usize>
     let freed = blocks.filter(|block| block.size == size);
     let freed = freed.filter_map(|block| Some((block.freed.filter(|&at| known(at))?, block.start)));
     freed.max_by_key(|(at, start)| (at.index, at.thread, *start)).map(|(_, start)| start)
+}
+
+/// What a byte of memory holds that nothing was written to: it differs from place to place, so that a copy of it is
+/// taken for something that was written, and it is no letter.
+pub(crate) fn filling(address: usize) -> u8 {
+    let word = (address >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    word.to_ne_bytes()[address & 7] | 0x80
+}
+
+/// From so many bytes on, a block counts as written to.
+const MOST_FILLED: usize = 1 << 16;
+
+/// Says that nothing was written to a block yet.
+pub(crate) fn undefine(address: usize) {
+    let number = address.wrapping_sub(BASE) / SPACE;
+    let Some(arena) = heap().arenas.get_mut(number) else { return };
+    let Some(index) = arena.near(address) else { return };
+    let block = &mut arena.blocks[index];
+    if block.size < MOST_FILLED {
+        block.undefined = true;
+        for at in block.start..block.start + block.size {
+            // SAFETY: a byte of a block that was just allocated.
+            unsafe { std::ptr::write_volatile(at as *mut u8, filling(at)) };
+        }
+    }
 }
 
 /// Gives a block that was freed to another owner.

@@ -12,7 +12,7 @@ use crate::session::Session;
 
 impl Session {
     /// The violation of an execution in which all threads have ended, if memory is left behind.
-    pub(crate) fn leak(&self) -> Option<Violation> {
+    pub(crate) fn leak(&mut self) -> Option<Violation> {
         if !self.limits.leaks {
             return None;
         }
@@ -25,7 +25,8 @@ impl Session {
             return None;
         }
         let reached = self.reached();
-        let mut lost = left.iter().filter(|found| reached.binary_search(&found.block.start).is_err());
+        let lost = left.iter().filter(|found| reached.binary_search(&found.block.start).is_err());
+        let mut lost = lost.filter(|found| !self.is_known_leak(found.block.site));
         let first = lost.next()?;
         let thread = first.thread.unwrap_or(ThreadId::MAIN);
         let heap::Block { birth, size, site, .. } = first.block;

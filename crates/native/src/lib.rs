@@ -9,19 +9,23 @@
 //! |---|---|
 //! | `mode` | whose code runs: an ordinary program, one under test, or the engine |
 //! | `start` | from the start of the process to the exploration |
+//! | `constructors` | what runs before `main` and after it |
 //! | `explore` | the loop over executions, and the verdict |
 //! | `session` | one execution |
 //! | `ops` | ops of the program: from a call to its answer |
 //! | `entry` | how calls come in, with the caller's registers and stack in view |
 //! | `abi_atomic`, `abi_plain`, `abi_bytes` | what the instrumentation calls, and functions that copy bytes |
 //! | `threads`, `pthread`, `c11`, `futex`, `statics`, `time`, `random`, `memory`, `crash` | what stands in front of the C library |
+//! | `unwind` | how threads end themselves |
 //! | `refused` | what cannot be checked |
 //! | `told` | what programs tell us: `unpick.h` |
 //! | `wakes`, `facts` | how threads wait for each other, and what one execution tells the next |
 //! | `fiber`, `pool` | threads of the program on one OS thread |
-//! | `modules`, `snapshot` | the memory of the program, and how it is brought back |
 //! | `standby`, `isolation`, `watch` | what the program must not destroy or stop: checkpoints, processes of their own, blocked calls |
+//! | `modules`, `snapshot`, `files` | the memory and the open files of the program, and how they are brought back |
 //! | `leaks` | memory that is left behind |
+//! | `excuses` | violations that are known |
+//! | `unordered` | writes that nothing orders |
 //! | `heap`, `shadow`, `places` | what is known of memory: blocks, accesses, locations of the graph |
 //! | `telling`, `record`, `frames`, `output` | what is sent about a violation |
 //! | `debugger` | one execution under a debugger |
@@ -33,12 +37,15 @@ mod abi_atomic;
 mod abi_bytes;
 mod abi_plain;
 mod c11;
+mod constructors;
 mod crash;
 mod debugger;
 mod entry;
+mod excuses;
 mod explore;
 mod facts;
 mod fiber;
+mod files;
 mod frames;
 mod futex;
 mod heap;
@@ -68,5 +75,7 @@ mod telling;
 mod threads;
 mod time;
 mod told;
+mod unordered;
+mod unwind;
 mod wakes;
 mod watch;

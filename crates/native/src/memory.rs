@@ -32,15 +32,12 @@ entries! {
     aligned_alloc => allocate_aligned;
     memalign => allocate_aligned;
     valloc => allocate_pages;
+    pvalloc => allocate_whole_pages;
     malloc_usable_size => usable_size;
-    _Znwm => new;
-    _Znam => new;
     _ZnwmRKSt9nothrow_t => allocate;
     _ZnamRKSt9nothrow_t => allocate;
-    _ZnwmSt11align_val_t => new_aligned;
-    _ZnamSt11align_val_t => new_aligned;
-    _ZnwmSt11align_val_tRKSt9nothrow_t => new_aligned;
-    _ZnamSt11align_val_tRKSt9nothrow_t => new_aligned;
+    _ZnwmSt11align_val_tRKSt9nothrow_t => try_new_aligned;
+    _ZnamSt11align_val_tRKSt9nothrow_t => try_new_aligned;
     _ZdlPv => release;
     _ZdaPv => release;
     _ZdlPvm => release;
@@ -57,13 +54,16 @@ fn is_ordinary() -> bool {
     mode::mode() == Mode::Off
 }
 
-/// A block for whoever has called.
-fn take(size: usize, align: usize) -> usize {
+/// A block for whoever has called; `zero`: it is written to at once.
+fn take(size: usize, align: usize, zero: bool) -> usize {
     let block = match ops::enter() {
         Some(caller) => {
             let owner = Owner { thread: caller.thread, position: caller.position(), site: caller.site };
             let again = if align <= 16 { take_again(&caller, size, owner) } else { None };
             let block = again.unwrap_or_else(|| heap::allocate(size, align, Some(owner)));
+            if caller.session().limits.uninitialised && block != 0 && !zero {
+                heap::undefine(block);
+            }
             if caller.session().recorder.is_some() {
                 caller.record_block(block);
             }
@@ -106,24 +106,72 @@ extern "C" fn allocate(size: usize) -> usize {
         // SAFETY: any size is allowed.
         return unsafe { __libc_malloc(size) };
     }
-    take(size, 16)
+    take(size, 16, false)
 }
 
-/// `operator new`: it has no memory only when the process has none, which ends it.
-extern "C" fn new(size: usize) -> usize {
-    or_end(allocate(size.max(1)))
+/// Defines `operator new`. Where there is no memory it throws; the exception must not meet a frame of ours, so the bare
+/// machine code goes on to the function of the C++ library that throws it.
+macro_rules! throwing_entries {
+    ($($name:ident => $target:ident;)*) => { mod throwing { $(
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name() {
+            std::arch::naked_asm!(
+                ".cfi_startproc",
+                "push rbx",
+                "push rbp",
+                "push r12",
+                "push r13",
+                "push r14",
+                "push r15",
+                "mov [rip + {frame}], rsp",
+                "sub rsp, 8",
+                ".cfi_adjust_cfa_offset 56",
+                "call {target}",
+                "test rax, rax",
+                "jne 2f",
+                "call {thrower}",
+                "add rsp, 56",
+                ".cfi_adjust_cfa_offset -56",
+                "jmp rax",
+                "2:",
+                ".cfi_adjust_cfa_offset 56",
+                "add rsp, 56",
+                ".cfi_adjust_cfa_offset -56",
+                "ret",
+                ".cfi_endproc",
+                frame = sym $crate::entry::FRAME,
+                target = sym super::$target,
+                thrower = sym super::thrower,
+            )
+        }
+    )* } };
 }
 
-extern "C" fn new_aligned(size: usize, align: usize) -> usize {
-    or_end(allocate_aligned(align, size.max(1)))
+throwing_entries! {
+    _Znwm => new;
+    _Znam => new;
+    _ZnwmSt11align_val_t => try_new_aligned;
+    _ZnamSt11align_val_t => try_new_aligned;
 }
 
-fn or_end(block: usize) -> usize {
-    if block == 0 {
+/// The function of the C++ library that throws `std::bad_alloc`.
+extern "C" fn thrower() -> usize {
+    // SAFETY: the name is a C string.
+    let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_ZSt17__throw_bad_allocv".as_ptr()) };
+    if function.is_null() {
         sys::write(2, b"unpick: the program has used up its memory\n");
         sys::exit(2);
     }
-    block
+    function as usize
+}
+
+extern "C" fn new(size: usize) -> usize {
+    allocate(size.max(1))
+}
+
+extern "C" fn try_new_aligned(size: usize, align: usize) -> usize {
+    allocate_aligned(align, size.max(1))
 }
 
 extern "C" fn allocate_zeroed(count: usize, size: usize) -> usize {
@@ -131,14 +179,13 @@ extern "C" fn allocate_zeroed(count: usize, size: usize) -> usize {
         // SAFETY: any size is allowed.
         return unsafe { __libc_calloc(count, size) };
     }
-    let Some(size) = count.checked_mul(size) else { return 0 };
-    let block = take(size, 16);
+    let block = take(count.saturating_mul(size), 16, true);
     // Blocks are zero when they are taken for the first time.
     let again = session::get();
     // SAFETY: the session, if there is one, and a block of so many bytes.
     unsafe {
         if block != 0 && !again.is_null() && (*again).limits.reuse {
-            sys::fill(block, 0, size);
+            sys::fill(block, 0, count * size);
         }
     }
     block
@@ -149,11 +196,16 @@ extern "C" fn allocate_aligned(align: usize, size: usize) -> usize {
         // SAFETY: any size is allowed.
         return unsafe { __libc_memalign(align, size) };
     }
-    take(size, align)
+    // As the C library does it.
+    take(size, align.checked_next_power_of_two().unwrap_or(1 << 63), false)
 }
 
 extern "C" fn allocate_pages(size: usize) -> usize {
     allocate_aligned(4096, size)
+}
+
+extern "C" fn allocate_whole_pages(size: usize) -> usize {
+    allocate_aligned(4096, size.checked_next_multiple_of(4096).unwrap_or(usize::MAX))
 }
 
 unsafe extern "C" fn allocate_aligned_at(place: *mut usize, align: usize, size: usize) -> i32 {
@@ -170,10 +222,8 @@ unsafe extern "C" fn allocate_aligned_at(place: *mut usize, align: usize, size: 
 }
 
 extern "C" fn reallocate_array(block: usize, count: usize, size: usize) -> usize {
-    match count.checked_mul(size) {
-        Some(size) => reallocate(block, size),
-        None => 0,
-    }
+    // As much as there never is.
+    reallocate(block, count.saturating_mul(size))
 }
 
 extern "C" fn reallocate(block: usize, size: usize) -> usize {
@@ -182,14 +232,19 @@ extern "C" fn reallocate(block: usize, size: usize) -> usize {
         return unsafe { __libc_realloc(block, size) };
     }
     if block == 0 {
-        return take(size, 16);
+        return take(size, 16, false);
+    }
+    if size == 0 {
+        // As the C library does it.
+        release(block);
+        return 0;
     }
     let known = heap::contains(block).then(|| heap::find(block)).flatten();
     let Some(known) = known.filter(|known| known.block.start == block) else {
         release(block);
         return 0;
     };
-    let new = take(size, 16);
+    let new = take(size, 16, false);
     if new != 0 {
         // SAFETY: both blocks have so many bytes.
         unsafe { sys::copy(new, block, known.block.size.min(size)) };

@@ -13,7 +13,7 @@ use crate::sys;
 const UNKNOWN: u8 = 0;
 /// An ordinary process.
 const OFF: u8 = 1;
-/// A check, before `main`.
+/// A check, before the program begins: libraries are made ready.
 const BEFORE: u8 = 2;
 /// A check: code of the program runs.
 pub(crate) const PROGRAM: u8 = 3;
@@ -27,7 +27,7 @@ pub(crate) static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 pub(crate) enum Mode {
     /// An ordinary process.
     Off,
-    /// A check, before `main`.
+    /// A check, before the program begins: libraries are made ready.
     Before,
     /// The program under test.
     Program,

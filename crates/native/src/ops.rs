@@ -188,17 +188,22 @@ impl Caller {
     /// Notes a plain access, and ends the execution if it is wrong.
     #[inline(always)]
     pub(crate) fn touch(&self, address: usize, size: usize, writes: bool, site: Site) {
+        self.touch_as(address, size, writes, site, false);
+    }
+
+    /// As [`Caller::touch`]; `value`: a value is read as a whole, and not bytes that are copied.
+    #[inline(always)]
+    pub(crate) fn touch_as(&self, address: usize, size: usize, writes: bool, site: Site, value: bool) {
         let s = self.session();
-        if !s.ignored.is_empty() && s.ignored.iter().any(|&(from, to)| from <= address && address < to) {
+        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
+        if (!s.ignored.is_empty() | s.recorder.is_some()) && s.leaves_out(address, point) {
             return;
         }
-        if s.recorder.is_some() {
-            self.record_plain(site);
-        }
-        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
-        let touch = Touch { point, writes, atomic: false };
-        if let Some(conflict) = s.shadow.access((address, size), touch, &mut s.execution) {
-            s.object(conflict, touch, address, size);
+        let touch = Touch { point, writes, atomic: false, value };
+        let passed = &s.excuses.passed;
+        if let Some(conflict) = s.shadow.access((address, size), touch, &mut s.execution, passed)
+            && s.object(conflict, touch, address, size)
+        {
             depart_for_good(self.session);
         }
         if writes && s.spins.ghost.is_some() && !s.ghost_writes.iter().any(|w| w.covers(address, size)) {
@@ -260,25 +265,16 @@ impl Caller {
         }
     }
 
-    /// Keeps the call stack of a plain access, if it is wanted.
-    #[cold]
-    #[inline(never)]
-    fn record_plain(&self, site: Site) {
-        let s = self.session();
-        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
-        let top = s.threads[self.thread.index()].fiber.top;
-        if let Some(recorder) = s.recorder.as_mut().filter(|recorder| recorder.wants(point)) {
-            recorder.keep(point, &frames::walk_to(point.site.0 as usize, top));
-        }
-    }
-
-    /// Keeps who has called the function that allocates a block.
+    /// Keeps the call stack of the allocation of a block.
     #[cold]
     pub(crate) fn record_block(&self, block: usize) {
         let s = self.session();
-        let top = s.threads[self.thread.index()].fiber.top;
+        let (thread, index) = (self.thread, s.execution.position(self.thread));
+        let top = s.threads[thread.index()].fiber.top;
         if let Some(recorder) = s.recorder.as_mut().filter(|_| self.frame != 0) {
-            recorder.keep_block(block, &frames::walk(self.frame, top));
+            let frames = frames::walk(self.frame, top);
+            recorder.keep_block(block, &frames);
+            recorder.keep(Point { thread, index, site: self.site }, &frames);
         }
     }
 
@@ -325,6 +321,19 @@ impl Session {
                 return None;
             }
             self.places.remove(other.key);
+        }
+        if reads && self.limits.uninitialised && !key.is_made_up() && heap::contains(key.address) {
+            let index = self.execution.position(caller.thread);
+            let point = Point { thread: caller.thread, index, site: caller.site };
+            let touch = Touch { point, writes: false, atomic: true, value: true };
+            // What is freed, or out of bounds, is told when the op is taken.
+            if heap::find(key.address)
+                .is_some_and(|found| found.block.undefined && found.block.freed.is_none())
+                && self.shadow.is_undefined(key.address, key.width)
+                && self.object(Conflict::Undefined, touch, key.address, key.width)
+            {
+                return None;
+            }
         }
         let init = self.read_memory(key);
         let addr = self.execution.bind(caller.thread, init, reads)?;
@@ -385,10 +394,22 @@ impl Session {
             }
         }
         let point = Point { thread, index: id.index, site: caller.site };
-        let touch = Touch { point, writes, atomic: true };
-        if let Some(conflict) = self.shadow.access((key.address, key.width), touch, &mut self.execution) {
+        let touch = Touch { point, writes, atomic: true, value: false };
+        let bytes = (key.address, key.width);
+        let passed = &self.excuses.passed;
+        if let Some(conflict) = self.shadow.access(bytes, touch, &mut self.execution, passed) {
             self.object(conflict, touch, key.address, key.width);
         }
+    }
+
+    /// Whether a plain access is not to be looked at. If its call stack is wanted, that is kept.
+    #[cold]
+    fn leaves_out(&mut self, address: usize, point: Point) -> bool {
+        let top = self.threads[point.thread.index()].fiber.top;
+        if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.wants(point)) {
+            recorder.keep(point, &frames::walk_to(point.site.0 as usize, top));
+        }
+        self.ignored.iter().any(|&(from, to)| from <= address && address < to)
     }
 
     /// Notes that memory which ops have used is about to be written to by a plain access.
@@ -399,9 +420,18 @@ impl Session {
         self.threads[thread.index()].dirty.extend(keys.into_iter().map(|key| (key, site)));
     }
 
-    /// Ends the execution because of what stands against an access.
+    /// Ends the execution because of what stands against an access; `false` if nothing does but what is known.
     #[cold]
-    pub(crate) fn object(&mut self, conflict: Conflict, touch: Touch, address: usize, size: usize) {
+    fn object(&mut self, mut conflict: Conflict, touch: Touch, address: usize, size: usize) -> bool {
+        while matches!(conflict, Conflict::Undefined) && !self.shadow.is_undefined(address, size)
+            || self.excuse(conflict, touch, address)
+        {
+            let passed = &self.excuses.passed;
+            match self.shadow.access((address, size), touch, &mut self.execution, passed) {
+                Some(next) => conflict = next,
+                None => return false,
+            }
+        }
         let access = Access { point: touch.point, writes: touch.writes, atomic: touch.atomic };
         let object = String::from("memory");
         let block = heap::find(address).map(|found| Block {
@@ -423,6 +453,7 @@ impl Session {
                     );
                 violation::Kind::UseAfterFree { access, freed, after: known, block, object }
             }
+            (Conflict::Undefined, Some(block)) => violation::Kind::Uninitialised { access, block, object },
             (_, block) => violation::Kind::OutOfBounds { access, block },
         };
         if let Some(recorder) = &mut self.recorder {
@@ -431,5 +462,6 @@ impl Session {
         let violation = Violation { kind, point: touch.point };
         debugger::stop(&violation);
         self.execution.fail(violation);
+        true
     }
 }

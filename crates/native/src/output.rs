@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::{AsRawFd, FromRawFd};
 
+use crate::files;
 use crate::sys;
 
 unsafe extern "C" {
@@ -43,8 +44,13 @@ impl Kept {
                 return None;
             }
             duplicate(made as i32, descriptor);
-            // SAFETY: the descriptor is new, and ours.
-            Some(unsafe { File::from_raw_fd(made as i32) })
+            // The program gets the numbers that it gets without this.
+            let apart = files::apart(made as usize);
+            // SAFETY: the descriptors are new, and ours.
+            unsafe {
+                sys::call(libc::SYS_close, [made as usize, 0, 0, 0, 0, 0]);
+                apart.map(|apart| File::from_raw_fd(apart as i32))
+            }
         };
         Kept { files: [make(1), make(2)] }
     }

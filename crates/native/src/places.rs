@@ -19,6 +19,9 @@ pub(crate) struct Key {
 /// Addresses from here on are made up.
 const MADE_UP: usize = 1 << 63;
 
+/// Sets objects apart from addresses in the kernel.
+const OBJECT: usize = 1 << 52;
+
 /// What has a location and no memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MadeUp {
@@ -26,6 +29,8 @@ pub(crate) enum MadeUp {
     Wake(usize),
     /// Threads that wait at an address in the kernel.
     Queue(usize),
+    /// The lock of an object that is too large to be used at once.
+    Object(usize),
 }
 
 impl Key {
@@ -34,6 +39,7 @@ impl Key {
         let (number, kind) = match what {
             MadeUp::Wake(thread) => (2 * thread, "signal"),
             MadeUp::Queue(address) => (2 * address + 1, "futex"),
+            MadeUp::Object(address) => (2 * (OBJECT | address) + 1, "atomic"),
         };
         Key { address: MADE_UP | number << 3, width: 8, kind }
     }
@@ -44,7 +50,7 @@ impl Key {
         self.address >= MADE_UP
     }
 
-    /// What a location without memory holds at first: a signal was not sent, and nobody waits.
+    /// What a location without memory holds at first: a signal was not sent, nobody waits, and a lock is free.
     pub(crate) fn first_value(self) -> Value {
         Value::from(self.address >> 3 & 1 == 0)
     }

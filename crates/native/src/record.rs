@@ -78,7 +78,7 @@ impl Recorder {
             self.frames.insert(key, (frame.stack, self.looks));
         }
         self.callers.insert((point.thread, point.index), outer(frames));
-        if self.wants(point) {
+        if self.wants(point) && !frames.is_empty() {
             self.stacks.push((point, frames.iter().map(|frame| frame.address).collect()));
         }
     }

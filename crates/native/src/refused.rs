@@ -27,6 +27,8 @@ refused! {
     popen => open_command c"popen" (command: usize, mode: usize) -> usize, "`popen` cannot be checked: leave it out of the test";
     dlopen => load c"dlopen" (path: usize, flags: i32) -> usize,
         "`dlopen` in `main` cannot be checked: link the library, or load it in a constructor";
+    sem_open => open_semaphore c"sem_open" (name: usize, flags: i32, mode: u32, value: u32) -> usize,
+        "`sem_open` cannot be checked: use `sem_init`";
     pthread_cancel => cancel c"pthread_cancel" (thread: usize) -> i32,
         "`pthread_cancel` cannot be checked: let the thread look at a flag";
     pthread_mutex_consistent => make_consistent c"pthread_mutex_consistent" (mutex: usize) -> i32,

@@ -11,11 +11,13 @@ use unpick_checkers::{race, stuck};
 use unpick_core::error::Error;
 use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
-use unpick_core::violation::{Kind, Point, Violation, Wait};
+use unpick_core::violation::{Kind, Point, Violation, Wait, Waiter};
 
 use crate::debugger;
+use crate::excuses::Excuses;
 use crate::facts::Facts;
 use crate::fiber::{self, Fiber};
+use crate::files::Files;
 use crate::heap::{self, Block};
 use crate::isolation;
 use crate::mode::{self, Mode};
@@ -26,8 +28,8 @@ use crate::pool;
 use crate::record::Recorder;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
-use crate::sys;
-use crate::threads::Thread;
+use crate::threads::{AtExit, Thread};
+use crate::unordered::Unordered;
 
 /// Limits of each execution.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +50,14 @@ pub(crate) struct Limits {
     pub(crate) spurious_wakeups: bool,
     /// Whether memory that was freed may be used again.
     pub(crate) reuse: bool,
+    /// Whether reads of memory that nothing was written to are violations.
+    pub(crate) uninitialised: bool,
+    /// If set, random numbers are below this one, and each is explored.
+    pub(crate) random: Option<u64>,
+    /// Whether an hour may have passed at each look at the clock.
+    pub(crate) clock_jumps: bool,
+    /// Whether writes to one atomic variable that nothing orders are told.
+    pub(crate) unordered_writes: bool,
     /// Whether waits with a limit on time never give up.
     pub(crate) patient: bool,
 }
@@ -70,17 +80,19 @@ pub(crate) struct Session {
     /// How an execution in a process of its own has ended.
     pub(crate) ended: Option<Outcome>,
     pub(crate) recorder: Option<Recorder>,
+    pub(crate) excuses: Excuses,
+    pub(crate) unordered: Unordered,
     /// Threads that an execution has asked for beyond those there are.
     pub(crate) wanted: usize,
     /// Whether loops are recognised elsewhere from now on, so that the search must begin anew.
     pub(crate) renew: bool,
-    /// Functions to be called at the end of the process, with their arguments.
-    pub(crate) at_exit: Vec<(usize, usize)>,
-    /// How many of those there were when `main` began.
-    pub(crate) at_exit_kept: usize,
+    /// Functions to be called at the end of the process.
+    pub(crate) at_exit: Vec<AtExit>,
+    /// Those that there were when the execution began.
+    pub(crate) at_exit_kept: Vec<AtExit>,
     /// Destructors of keys; 0: none, 1: the key is not in use.
     pub(crate) keys: Vec<usize>,
-    /// How many keys there were when `main` began.
+    /// The keys that there were when the execution began.
     pub(crate) keys_kept: Vec<usize>,
     /// Memory whose plain accesses are not looked at.
     pub(crate) ignored: Vec<(usize, usize)>,
@@ -96,8 +108,7 @@ pub(crate) struct Session {
     pub(crate) blocks: Vec<Block>,
     pub(crate) modules: Modules,
     snapshot: Snapshot,
-    /// Descriptors from here on were not open when `main` began.
-    descriptors: usize,
+    files: Files,
     explorer: Fiber,
     /// Events before the last look at whether the program makes progress.
     pub(crate) looked: (u64, u32, u32),
@@ -153,10 +164,12 @@ impl Session {
             error: None,
             ended: None,
             recorder: None,
+            excuses: Excuses::default(),
+            unordered: Unordered::default(),
             wanted: 0,
             renew: false,
             at_exit: Vec::new(),
-            at_exit_kept: 0,
+            at_exit_kept: Vec::new(),
             keys: Vec::new(),
             keys_kept: Vec::new(),
             ignored: Vec::new(),
@@ -167,13 +180,13 @@ impl Session {
             blocks: Vec::new(),
             modules: Modules::find(storage),
             snapshot: Snapshot::default(),
-            descriptors: sys::first_unused(),
+            files: Files::take(),
             explorer: Fiber { storage, ..Fiber::default() },
             looked: (0, 0, 0),
         };
         let session = Box::leak(Box::new(session));
         (session.at_exit, session.keys) = crate::threads::before_main();
-        session.at_exit_kept = session.at_exit.len();
+        session.at_exit_kept.clone_from(&session.at_exit);
         session.keys_kept.clone_from(&session.keys);
         // What the unwinder does at its first use is part of every execution then, whether stacks are looked at or not.
         crate::frames::walk(0, usize::MAX);
@@ -183,7 +196,7 @@ impl Session {
     }
 
     /// Makes sure that there are so many threads. The program does not run, and its memory is as it was
-    /// when `main` began.
+    /// before its constructors.
     pub(crate) fn grow(&mut self, count: usize) -> Result<(), Error> {
         while self.threads.len() < count {
             self.threads.push(Thread::new(pool::make(self.limits.stack_size)?));
@@ -192,15 +205,16 @@ impl Session {
         Ok(())
     }
 
-    /// Closes the descriptors that executions have left open.
-    pub(crate) fn close_left(&self) {
-        sys::close_from(self.descriptors);
+    /// Brings the open files back to where they stood, if an execution was broken off in a process that shares them.
+    pub(crate) fn restore_files(&mut self) {
+        self.files.restore();
     }
 
     fn begin(&mut self) {
         self.execution.begin();
         self.shadow.begin();
         self.places.begin();
+        self.excuses.begin();
         if self.spins.begin(self.execution.samples()) {
             self.renew = true;
             self.execution.repeat();
@@ -211,13 +225,14 @@ impl Session {
         self.threads[0].begin_main();
     }
 
-    /// Brings the memory of the program back to where it was when `main` began.
+    /// Brings the memory of the program back to where it was before its constructors.
     fn restore(&mut self) {
         self.snapshot.restore(self.threads.iter().map(|thread| thread.ran));
         self.threads.iter_mut().for_each(Thread::clear);
+        self.files.restore();
         self.ignored.clear();
         self.retired.clear();
-        self.at_exit.truncate(self.at_exit_kept);
+        self.at_exit.clone_from(&self.at_exit_kept);
         self.keys.clone_from(&self.keys_kept);
     }
 
@@ -225,6 +240,9 @@ impl Session {
     pub(crate) fn end(&mut self) -> Outcome {
         let outcome = self.execution.end();
         let outcome = self.judge(outcome);
+        if self.limits.unordered_writes {
+            self.look_for_unordered();
+        }
         crate::output::end();
         if self.recorder.is_some() {
             self.blocks = heap::blocks();
@@ -260,7 +278,9 @@ impl Session {
                     stuck = None;
                     outcome = Outcome::Complete;
                 }
-                let violation = race::in_graph(graph).or(stuck);
+                let race = race::in_graph(self.execution.graph());
+                let violation = race.or(stuck.map(|stuck| self.waiting(stuck)));
+                let violation = violation.filter(|violation| !self.is_known_ending(violation));
                 let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
                 let violation = if whole { self.leak() } else { violation };
                 if let Some(violation) = &violation {
@@ -277,6 +297,19 @@ impl Session {
         }
     }
 
+    /// A loop inside a function that waits is no loop of the program: it is a deadlock.
+    fn waiting(&self, stuck: Violation) -> Violation {
+        let inside = |waiter: &Waiter| {
+            !matches!(waiter.wait, Wait::Spin { .. }) || self.threads[waiter.point.thread.index()].inside
+        };
+        match stuck.kind {
+            Kind::Livelock { waiters } if waiters.iter().all(inside) => {
+                Violation { kind: Kind::Deadlock { waiters }, ..stuck }
+            }
+            _ => stuck,
+        }
+    }
+
     /// Whether the process has ended, and those who are stuck with it.
     fn has_ended(&self, outcome: &Outcome) -> bool {
         let Outcome::Blocked(waiters) = outcome else { return true };
@@ -290,12 +323,18 @@ impl Session {
             Some(op) => format!("{} at {}", op.name(), self.told_site(op.site)),
             None => String::from("nothing more"),
         };
+        let thread = thread_name(divergence.thread);
+        let (before, now) = (describe(divergence.before.map(|event| event.op())), describe(divergence.now));
+        if self.excuses.any_races() {
+            let problem = format!(
+                "what a race has read that was passed over decides what {thread} does next: {before} once, and {now} when \
+                 the same was run again; this cannot be explored, so mend the race, or draw executions with `--strategy random`"
+            );
+            return Error::Misuse { problem };
+        }
         let problem = format!(
-            "the program is not deterministic: under one and the same schedule, {} once did `{}` and then `{}`; look for \
-             random numbers, files, or addresses used as data{}",
-            thread_name(divergence.thread),
-            describe(divergence.before.map(|event| event.op())),
-            describe(divergence.now),
+            "the program is not deterministic: under one and the same schedule, {thread} once did `{before}` and then \
+             `{now}`; look for random numbers, files, or addresses used as data{}",
             self.modules.told_unseen()
         );
         Error::Misuse { problem }

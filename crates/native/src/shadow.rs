@@ -24,6 +24,8 @@ pub(crate) struct Touch {
     pub(crate) point: Point,
     pub(crate) writes: bool,
     pub(crate) atomic: bool,
+    /// Whether a value is read as a whole, and not bytes that are copied.
+    pub(crate) value: bool,
 }
 
 /// What a record is of.
@@ -68,13 +70,20 @@ pub(crate) enum Conflict {
     Freed(Point),
     /// The memory belongs to no block.
     Outside,
+    /// Nothing that was seen has been written there since it was allocated.
+    Undefined,
 }
+
+/// Pairs of accesses whose conflict is known to the user.
+type Passed<'a> = &'a [(Point, Point)];
 
 /// Eight bytes.
 #[derive(Debug, Default)]
 struct Cell {
     /// The run that the records are of.
     run: u64,
+    /// The bytes that something was written to, or that it does not matter for.
+    written: u8,
     records: Vec<Record>,
 }
 
@@ -148,6 +157,7 @@ impl Shadow {
         let cell = &mut self.pages[page as usize][address >> 3 & (CELLS - 1)];
         if cell.run != run {
             cell.run = run;
+            cell.written = u8::MAX;
             cell.records.clear();
             if heap::contains(address) {
                 cell.be_born(address & !7);
@@ -156,20 +166,21 @@ impl Shadow {
         cell
     }
 
-    /// Notes an access to `size` bytes at an address, and says what stands against it.
+    /// Notes an access to `size` bytes at an address, and says what stands against it; `passed` does not.
     #[inline(always)]
     pub(crate) fn access(
         &mut self,
         (address, size): (usize, usize),
         touch: Touch,
         execution: &mut Execution,
+        passed: Passed<'_>,
     ) -> Option<Conflict> {
         let offset = address & 7;
         if offset + size <= 8 {
             let bytes = (((1u16 << size) - 1) as u8) << offset;
-            return self.cell(address).access(bytes, &touch, execution);
+            return self.cell(address).access(bytes, &touch, execution, passed);
         }
-        self.access_many((address, size), touch, execution)
+        self.access_many((address, size), touch, execution, passed)
     }
 
     #[inline(never)]
@@ -178,13 +189,14 @@ impl Shadow {
         (address, size): (usize, usize),
         touch: Touch,
         execution: &mut Execution,
+        passed: Passed<'_>,
     ) -> Option<Conflict> {
         let end = address + size;
         let mut at = address;
         while at < end {
             let next = ((at & !7) + 8).min(end);
             let bytes = (((1u16 << (next - at)) - 1) as u8) << (at & 7);
-            let conflict = self.cell(at).access(bytes, &touch, execution);
+            let conflict = self.cell(at).access(bytes, &touch, execution, passed);
             if conflict.is_some() {
                 return conflict;
             }
@@ -200,7 +212,7 @@ impl Shadow {
         at: Point,
         execution: &mut Execution,
     ) -> Option<Conflict> {
-        let touch = Touch { point: at, writes: true, atomic: false };
+        let touch = Touch { point: at, writes: true, atomic: false, value: false };
         let mut cell = address & !7;
         while cell < address + size {
             let page = cell >> 12;
@@ -213,7 +225,7 @@ impl Shadow {
             let run = self.run;
             let found = &mut self.pages[number as usize][cell >> 3 & (CELLS - 1)];
             if found.run == run {
-                let conflict = found.access(u8::MAX, &touch, execution);
+                let conflict = found.access(u8::MAX, &touch, execution, &[]);
                 if let Some(Conflict::Race(_) | Conflict::Unborn(_)) = conflict {
                     return conflict;
                 }
@@ -230,6 +242,30 @@ impl Shadow {
         for cell in (address & !7..address + size).step_by(8) {
             self.cell(cell).run = 0;
         }
+    }
+
+    /// Whether nothing was written to these bytes. That nothing was seen is not enough, since libraries write unseen: what was
+    /// there when the block was allocated must still be there, also in bytes around. If it is not, the bytes are
+    /// taken for written.
+    pub(crate) fn is_undefined(&mut self, address: usize, size: usize) -> bool {
+        // Fewer bytes may be as they were by chance.
+        const LEAST: u32 = 4;
+        // SAFETY: bytes of a block, which the program is about to read.
+        let is_filling = |at: usize| unsafe { *(at as *const u8) } == heap::filling(at);
+        let mut undefined = true;
+        for cell in (address & !7..address + size).step_by(8) {
+            let written = self.cell(cell).written;
+            let open = (0..8).filter(|at| written & 1 << at == 0);
+            undefined &= written.count_zeros() >= LEAST && open.clone().all(|at| is_filling(cell + at));
+            let read = (0..8).filter(|at| (address..address + size).contains(&(cell + at)));
+            undefined &= read.clone().all(|at| written & 1 << at == 0);
+        }
+        if !undefined {
+            for at in address..address + size {
+                self.cell(at).written |= 1 << (at & 7);
+            }
+        }
+        undefined
     }
 
     /// Whether all accesses to these bytes are known to a thread.
@@ -253,7 +289,7 @@ impl Shadow {
 
 impl Record {
     fn new(bytes: u8, touch: &Touch, what: What) -> Record {
-        let Touch { point: Point { thread, index, site }, writes, atomic } = *touch;
+        let Touch { point: Point { thread, index, site }, writes, atomic, .. } = *touch;
         Record { thread, index, site, bytes, writes, atomic, what }
     }
 }
@@ -262,8 +298,10 @@ impl Cell {
     /// Looks what block the cell belongs to; `start` is its address.
     #[cold]
     fn be_born(&mut self, start: usize) {
-        let touch =
-            |thread, index, site| Touch { point: Point { thread, index, site }, writes: true, atomic: false };
+        let touch = |thread, index, site| {
+            let point = Point { thread, index, site };
+            Touch { point, writes: true, atomic: false, value: false }
+        };
         let nobody = touch(ThreadId::MAIN, 0, Site(0));
         let Some(found) = heap::find(start + 7) else {
             self.records.push(Record::new(u8::MAX, &nobody, What::Outside));
@@ -282,11 +320,20 @@ impl Cell {
             && inside != 0
         {
             self.records.push(Record::new(inside, &touch(thread, block.birth, block.site), What::Birth));
+            if block.undefined {
+                self.written = !inside;
+            }
         }
     }
 
     #[inline(always)]
-    fn access(&mut self, bytes: u8, touch: &Touch, execution: &mut Execution) -> Option<Conflict> {
+    fn access(
+        &mut self,
+        bytes: u8,
+        touch: &Touch,
+        execution: &mut Execution,
+        passed: Passed<'_>,
+    ) -> Option<Conflict> {
         let thread = touch.point.thread;
         // The most common case: the same thread has done the same, and nobody anything since.
         if let Some(record) = self.records.last_mut()
@@ -299,11 +346,17 @@ impl Cell {
             (record.index, record.site) = (touch.point.index, touch.point.site);
             return None;
         }
-        self.access_slowly(bytes, touch, execution)
+        self.access_slowly(bytes, touch, execution, passed)
     }
 
     #[inline(never)]
-    fn access_slowly(&mut self, bytes: u8, touch: &Touch, execution: &mut Execution) -> Option<Conflict> {
+    fn access_slowly(
+        &mut self,
+        bytes: u8,
+        touch: &Touch,
+        execution: &mut Execution,
+        passed: Passed<'_>,
+    ) -> Option<Conflict> {
         let thread = touch.point.thread;
         for record in self.records.iter().filter(|record| record.bytes & bytes != 0) {
             match record.what {
@@ -316,7 +369,7 @@ impl Cell {
                 continue;
             }
             let event = EventId { thread: record.thread, index: record.index };
-            if knows(execution.view(thread), event) {
+            if knows(execution.view(thread), event) || passed.contains(&(record.point(), touch.point)) {
                 continue;
             }
             return Some(match record.what {
@@ -326,6 +379,11 @@ impl Cell {
                     Conflict::Race(Access { point, writes, atomic })
                 }
             });
+        }
+        if touch.writes {
+            self.written |= bytes;
+        } else if touch.value && self.written & bytes == 0 {
+            return Some(Conflict::Undefined);
         }
         // What everybody knows who knows of this access need not be remembered. A write knows of all before it.
         let plain = !touch.atomic;

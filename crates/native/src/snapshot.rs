@@ -1,4 +1,4 @@
-//! The memory of the program as it is when `main` begins, and how it gets there again.
+//! The memory of the program as it is before its constructors run, and how it gets there again.
 //!
 //! Small pieces are copied. Large ones are put into a file in memory, which is then mapped in their place: what the
 //! program writes goes to copies of the pages, and these are let go.

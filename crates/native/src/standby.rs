@@ -74,6 +74,8 @@ struct Keeper {
     /// The slot that was used last.
     last: usize,
     deaths: u32,
+    /// Whether another worker follows one that has died.
+    checkpoints: bool,
     begun: *mut u64,
 }
 
@@ -96,12 +98,12 @@ impl Standby {
         }
     }
 
-    /// Makes the process a keeper, and returns in the worker.
+    /// Makes the process a keeper, and returns in the worker. Without `checkpoints` it only watches over the worker.
     ///
     /// # Errors
     ///
     /// When the machine has no room for it.
-    pub(crate) fn begin(hang: Duration) -> Result<Standby, Error> {
+    pub(crate) fn begin(hang: Duration, checkpoints: bool) -> Result<Standby, Error> {
         let refused = || Error::Machine {
             problem: String::from(
                 "no pipes or processes for the check; raise the limits, or use `--isolation restore`",
@@ -116,6 +118,7 @@ impl Standby {
             slots: slots.map(|slot| (slot[1], None)),
             last: 0,
             deaths: 0,
+            checkpoints,
             begun,
         };
         // Checkpoints whose worker has died become children of the keeper.
@@ -125,9 +128,10 @@ impl Standby {
         sys::close(control[0]);
         slots.iter().for_each(|slot| sys::close(slot[1]));
         let slots = slots.map(|slot| (slot[0], None));
-        let mut standby = Standby { slots, control: Some(control[1]), ..Standby::none(isolated) };
-        standby.begun = begun;
-        standby.due_at = EVERY;
+        let mut standby = Standby { slots, begun, ..Standby::none(isolated) };
+        if checkpoints {
+            (standby.control, standby.due_at) = (Some(control[1]), EVERY);
+        }
         KEPT.store(true, Relaxed);
         become_worker();
         Ok(standby)
@@ -159,13 +163,13 @@ impl Standby {
     }
 
     /// Makes a checkpoint; `elapsed` tells the time since the start. Returns in the worker, and in the checkpoint when that has
-    /// become the worker.
-    pub(crate) fn checkpoint(&mut self, executions: u64, elapsed: impl Fn() -> Duration) {
+    /// become the worker: whether it has.
+    pub(crate) fn checkpoint(&mut self, executions: u64, elapsed: impl Fn() -> Duration) -> bool {
         let interval = self.interval.filter(|(_, death)| executions <= *death);
         self.due = interval.map_or(u64::MAX, |(interval, _)| executions + interval);
         let Some(control) = self.control.filter(|_| !self.isolated) else {
             self.due = u64::MAX;
-            return;
+            return false;
         };
         let before = elapsed();
         let slot = self.next;
@@ -173,9 +177,10 @@ impl Standby {
             sys::kill(old, libc::SIGKILL);
             sys::wait(old, 0);
         }
-        match sys::fork() {
+        let process = sys::fork();
+        match process {
             0 => self.wait_in(slot, executions),
-            process @ 1.. => {
+            1.. => {
                 self.slots[slot].1 = Some(process as i32);
                 self.next = (slot + 1) % SLOTS;
                 let number = (process as u32).to_le_bytes();
@@ -188,6 +193,7 @@ impl Standby {
         let now = elapsed();
         // What is written later costs as much again, so this is rare enough.
         self.due_at = now + EVERY.max(100 * now.saturating_sub(before));
+        process == 0
     }
 
     /// Waits as a checkpoint, until it is needed.
@@ -269,7 +275,10 @@ impl Keeper {
                     return Some(isolated);
                 }
                 process @ 1.. => self.watch(process as i32, hang),
-                _ => return None,
+                _ => {
+                    crash::heed_children(false);
+                    return None;
+                }
             }
         }
     }
@@ -328,7 +337,7 @@ impl Keeper {
                 return Some(process);
             }
         }
-        if order == END || self.deaths > 2 {
+        if order == END || self.deaths > 2 || !self.checkpoints {
             // SAFETY: as in `note`.
             let begun = unsafe { self.begun.read_volatile() };
             start::fail(&format!(

@@ -12,7 +12,7 @@ use crate::output;
 use crate::real::pass;
 use crate::session::{Limits, Session};
 use crate::standby::{self, Standby};
-use crate::{crash, debugger, frames, isolation, sys, threads};
+use crate::{constructors, crash, debugger, files, frames, isolation, sys, threads};
 
 /// Bytes of stack for each thread unless set: programs in C expect more than the usual.
 const STACK: usize = 1 << 20;
@@ -31,6 +31,22 @@ pub(crate) fn send(message: &Message) {
     sys::write(MESSAGES.load(Relaxed), message.line().as_bytes());
 }
 
+/// The next line from whoever has started the process; `None` if there is nobody.
+pub(crate) fn receive() -> Option<String> {
+    let mut line = Vec::new();
+    let mut byte = 0u8;
+    let arguments = [MESSAGES.load(Relaxed) as usize, &raw mut byte as usize, 1, 0, 0, 0];
+    loop {
+        // SAFETY: the byte is writable.
+        match unsafe { sys::call(libc::SYS_read, arguments) } {
+            1 if byte == b'\n' => return String::from_utf8(line).ok(),
+            1 => line.push(byte),
+            failed if failed == -(libc::EINTR as isize) => {}
+            _ => return None,
+        }
+    }
+}
+
 /// Says that the check cannot be carried out.
 pub(crate) fn fail(problem: &str) {
     take_channel();
@@ -40,7 +56,8 @@ pub(crate) fn fail(problem: &str) {
 type Main = usize;
 type Arguments = *const *const c_char;
 
-/// The C library's start calls this with the program's `main`; in a check it gets ours in its place.
+/// The C library's start calls this with the program's `main`; in a check it gets ours in its place, and nothing
+/// in place of the constructors.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __libc_start_main(
     main: Main,
@@ -53,12 +70,12 @@ unsafe extern "C" fn __libc_start_main(
 ) -> i32 {
     crate::abi_bytes::prepare();
     let own: Main = explorer as *const () as usize;
-    let main = match mode::mode() {
-        Mode::Off => main,
+    let (main, init) = match mode::mode() {
+        Mode::Off => (main, init),
         _ => {
             // SAFETY: nothing else runs yet.
             unsafe { threads::MAIN = main };
-            own
+            (own, constructors::take_over(init))
         }
     };
     pass!(
@@ -83,9 +100,9 @@ fn take_channel() {
         return debugger::begin();
     }
     let number = std::env::var(CHANNEL).ok().and_then(|number| number.parse::<usize>().ok()).unwrap_or(2);
-    let own = sys::above(number);
-    MESSAGES.store(if own >= 0 { own as i32 } else { number as i32 }, Relaxed);
-    if own >= 0 && number > 2 {
+    let own = files::apart(number);
+    MESSAGES.store(own.unwrap_or(number) as i32, Relaxed);
+    if own.is_some() && number > 2 {
         sys::close(number as i32);
     }
 }
@@ -97,6 +114,7 @@ unsafe extern "C" fn explorer(count: i32, arguments: Arguments, environment: Arg
     // SAFETY: nothing else runs yet.
     unsafe {
         threads::ARGUMENTS = [count as usize, arguments as usize, environment as usize];
+        threads::CONSTRUCTORS = constructors::list();
         // The program is not to see what started it.
         let name = c"UNPICK_CHANNEL";
         debug_assert_eq!(name.to_str(), Ok(CHANNEL));
@@ -126,6 +144,10 @@ fn check() -> Result<(), Error> {
         must_end: config.detached == Detached::MustEnd,
         spurious_wakeups: config.spurious_wakeups,
         reuse: config.reuse,
+        uninitialised: config.uninitialised,
+        random: config.random,
+        clock_jumps: config.clock_jumps,
+        unordered_writes: config.unordered_writes,
         patient: config.timeouts == Timeouts::Never,
     };
     let mut plan = registry::plan(&config)?;
@@ -141,15 +163,24 @@ fn check() -> Result<(), Error> {
     frames::prepare();
     let session = Session::make(plan.begin(), limits)?;
     // SAFETY: the session was just made.
-    let modules = unsafe { &(*session).modules };
-    let modules = modules.list.iter().map(|module| module.path.clone()).collect();
+    let made = unsafe { &mut *session };
+    made.excuses.asks = config.suppressions.is_some();
+    let modules = made.modules.list.iter().map(|module| module.path.clone()).collect();
     send(&Message::Started { version: VERSION, modules });
-    let standby = if config.isolation == Isolation::Auto && !debugger::is_on() {
-        Standby::begin(config.hang_limit)?
-    } else {
+    let alone = |isolated: bool| {
         crash::start_clock();
-        Standby::none(config.isolation == Isolation::Fork)
+        Standby::none(isolated)
     };
+    let standby = match config.isolation {
+        _ if debugger::is_on() => alone(false),
+        // Where there is no room for another process, nobody watches.
+        Isolation::Restore => Standby::begin(config.hang_limit, false).unwrap_or_else(|_| alone(false)),
+        Isolation::Fork => alone(true),
+        _ => Standby::begin(config.hang_limit, true)?,
+    };
+    // A worker before this one may have moved them.
+    // SAFETY: as above.
+    unsafe { (*session).restore_files() };
     if standby.isolated {
         isolation::begin()?;
     }

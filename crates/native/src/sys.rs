@@ -3,6 +3,8 @@
 use std::arch::asm;
 use std::time::Duration;
 
+use crate::files;
+
 /// Makes a system call; the result is negative when it failed.
 ///
 /// # Safety
@@ -137,7 +139,13 @@ pub(crate) fn wait(process: i32, flags: i32) -> Option<(i32, i32)> {
     }
 }
 
-/// Sends a signal to a process that we have started.
+/// The number of this process.
+pub(crate) fn own_process() -> i32 {
+    // SAFETY: asks for a number.
+    unsafe { call(libc::SYS_getpid, [0; 6]) as i32 }
+}
+
+/// Sends a signal to this process, or to one that we have started.
 pub(crate) fn kill(process: i32, signal: i32) {
     // SAFETY: touches no memory of this process.
     unsafe { call(libc::SYS_kill, [process as usize, signal as usize, 0, 0, 0, 0]) };
@@ -153,37 +161,10 @@ pub(crate) fn pipe() -> Option<[i32; 2]> {
         return None;
     }
     Some(ends.map(|end| {
-        let moved = above(end as usize);
-        if moved < 0 {
-            return end;
-        }
+        let Some(moved) = files::apart(end as usize) else { return end };
         close(end);
         moved as i32
     }))
-}
-
-/// Descriptors from here on are ours.
-const OURS: usize = 1000;
-
-/// Another number for an open descriptor, above those that programs use; negative if there is none.
-pub(crate) fn above(descriptor: usize) -> isize {
-    // SAFETY: makes a new descriptor.
-    unsafe { call(libc::SYS_fcntl, [descriptor, libc::F_DUPFD_CLOEXEC as usize, OURS, 0, 0, 0]) }
-}
-
-/// The number after the last open descriptor that is not ours.
-pub(crate) fn first_unused() -> usize {
-    let is_open = |number: &usize| {
-        // SAFETY: asks for flags, and changes nothing.
-        unsafe { call(libc::SYS_fcntl, [*number, libc::F_GETFD as usize, 0, 0, 0, 0]) >= 0 }
-    };
-    (0..OURS).rev().find(is_open).map_or(0, |last| last + 1)
-}
-
-/// Closes all descriptors from a number on that are not ours.
-pub(crate) fn close_from(first: usize) {
-    // SAFETY: descriptors of the program, which does not run.
-    unsafe { call(libc::SYS_close_range, [first, OURS - 1, 0, 0, 0, 0]) };
 }
 
 /// Closes a descriptor of ours.

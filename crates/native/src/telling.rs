@@ -414,6 +414,21 @@ impl<'a> Telling<'a> {
                 );
                 vec![first.to_string(), self.told_access(access), freed]
             }
+            Kind::Uninitialised { access, block, .. } => {
+                let object = self.memory();
+                self.add_access(access, object);
+                let allocated = self.allocation().map(|site| format!(" at {}", self.session.told_site(site)));
+                vec![
+                    format!("memory is read that nothing was written to since it was allocated:"),
+                    self.told_access(access),
+                    format!(
+                        "it is part of a block of {} bytes that was allocated by {}{}",
+                        block.size,
+                        thread_name(block.thread),
+                        allocated.unwrap_or_default()
+                    ),
+                ]
+            }
             Kind::OutOfBounds { access, block } => {
                 let object = self.memory();
                 self.add_access(access, object);
@@ -460,6 +475,13 @@ impl<'a> Telling<'a> {
             }
             _ => vec![format!("a {} shows in {thread}", self.violation.title())],
         }
+    }
+
+    /// Where the memory was allocated that the violation is about.
+    fn allocation(&self) -> Option<Site> {
+        let (address, _) = self.session.recorder.as_ref()?.range?;
+        let block = self.session.blocks.iter().rev().find(|block| block.contains(address))?;
+        Some(block.site)
     }
 
     /// The memory that the violation is about, as an object.
@@ -538,6 +560,13 @@ impl<'a> Telling<'a> {
                     format!("for `{}`, and nobody is left to wake it", mark(Mark::Object(addr.index())))
                 }
                 Wait::Join(child) => format!("for the end of {}", thread_name(child)),
+                Wait::Spin { from } if matches!(self.violation.kind, Kind::Deadlock { .. }) => {
+                    let event = self.graph.event(EventId { thread, index: from });
+                    format!(
+                        "for `{}`, and nobody is left to give it a permit",
+                        mark(Mark::Object(event.addr.index()))
+                    )
+                }
                 Wait::Spin { from } => {
                     for index in from as usize..self.graph.thread_len(thread) {
                         let step = self.step(EventId::new(thread, index));

@@ -5,6 +5,7 @@ use std::cell::UnsafeCell;
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Wait};
 
+use crate::constructors;
 use crate::entry::entries;
 use crate::fiber::Fiber;
 use crate::mode::{self, Mode};
@@ -13,6 +14,7 @@ use crate::places::Key;
 use crate::real::pass;
 use crate::session::{self, depart_for_good};
 use crate::sys;
+use crate::unwind::Unwinding;
 
 /// A thread of the program.
 #[derive(Debug)]
@@ -23,7 +25,11 @@ pub(crate) struct Thread {
     /// What it has to do, and with what.
     work: (usize, usize),
     /// What it returned.
-    result: usize,
+    pub(crate) result: usize,
+    /// What is remembered while its stack is unwound.
+    pub(crate) unwinding: Unwinding,
+    /// Where its handlers are, for when it is.
+    pub(crate) handlers: Vec<usize>,
     /// Whether nobody may wait for it.
     detached: bool,
     /// Whether somebody has waited for it.
@@ -36,8 +42,12 @@ pub(crate) struct Thread {
     pub(crate) reads: Vec<(usize, u32)>,
     /// How many random numbers it has asked for.
     pub(crate) drawn: u64,
+    /// Where its random numbers start, if it has said so.
+    pub(crate) seed: Option<u32>,
     /// Where its clock stands, in nanoseconds.
     pub(crate) clock: u64,
+    /// Whether it waits inside a function of the C library, which looks again and again.
+    pub(crate) inside: bool,
     /// How many events it had when it last said that it achieves nothing.
     pub(crate) spun: u32,
     /// Memory that ops have used and that it has written to since its last op.
@@ -52,13 +62,17 @@ impl Thread {
             ran: false,
             work: (0, 0),
             result: 0,
+            unwinding: Unwinding::default(),
+            handlers: Vec::new(),
             detached: false,
             joined: false,
             destructors: Vec::new(),
             keys: Vec::new(),
             reads: Vec::new(),
             drawn: 0,
+            seed: None,
             clock: 0,
+            inside: false,
             spun: 0,
             dirty: Vec::new(),
         }
@@ -82,11 +96,14 @@ impl Thread {
         self.detached = false;
         self.joined = false;
         self.result = 0;
+        self.handlers.clear();
         self.destructors.clear();
         self.keys.clear();
         self.reads.clear();
         self.drawn = 0;
+        self.seed = None;
         self.clock = 0;
+        self.inside = false;
         self.spun = 0;
         self.dirty.clear();
     }
@@ -102,15 +119,38 @@ pub(crate) struct Work {
 /// Where `main` is, and its arguments.
 pub(crate) static mut MAIN: usize = 0;
 pub(crate) static mut ARGUMENTS: [usize; 3] = [0; 3];
+/// What comes before `main` and gets the same arguments; a zero comes last.
+pub(crate) static mut CONSTRUCTORS: *const usize = std::ptr::null();
 
-/// Calls `main`; it returns to the bottom of the fiber.
+/// Calls what comes before `main`, and `main`; it returns to the bottom of the fiber. An exception finds no frame of
+/// Rust here.
 #[unsafe(naked)]
 unsafe extern "C" fn call_main() {
     std::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbx",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset rbx, 0",
+        "mov rbx, [rip + {constructors}]",
+        "2:",
+        "mov rax, [rbx]",
+        "test rax, rax",
+        "je 3f",
+        "mov rdi, [rip + {arguments}]",
+        "mov rsi, [rip + {arguments} + 8]",
+        "mov rdx, [rip + {arguments} + 16]",
+        "call rax",
+        "add rbx, 8",
+        "jmp 2b",
+        "3:",
+        "pop rbx",
+        ".cfi_adjust_cfa_offset -8",
         "mov rdi, [rip + {arguments}]",
         "mov rsi, [rip + {arguments} + 8]",
         "mov rdx, [rip + {arguments} + 16]",
         "jmp [rip + {main}]",
+        ".cfi_endproc",
+        constructors = sym CONSTRUCTORS,
         arguments = sym ARGUMENTS,
         main = sym MAIN,
     )
@@ -155,11 +195,11 @@ fn finish(result: usize) -> ! {
 }
 
 /// Calls a function of the program.
-fn call(function: usize, argument: usize) {
-    // SAFETY: the program has registered the function to be called with this argument.
-    let function = unsafe { std::mem::transmute::<usize, extern "C" fn(usize)>(function) };
+fn call(function: usize, arguments: [usize; 2]) {
+    // SAFETY: the program has registered the function to be called with these arguments, or with fewer.
+    let function = unsafe { std::mem::transmute::<usize, extern "C" fn(usize, usize)>(function) };
     mode::set(Mode::Program);
-    function(argument);
+    function(arguments[0], arguments[1]);
     mode::set(Mode::Engine);
 }
 
@@ -171,7 +211,7 @@ fn run_destructors() {
         else {
             break;
         };
-        call(function, object);
+        call(function, [object, 0]);
     }
     // As often as POSIX asks for.
     for _ in 0..4 {
@@ -181,9 +221,9 @@ fn run_destructors() {
             let s = caller.session();
             let destructor = s.keys[key];
             let value = s.threads[caller.thread.index()].keys.get_mut(key).map_or(0, std::mem::take);
-            if value != 0 && destructor > 1 {
+            if value != 0 && destructor > NO_KEY {
                 any = true;
-                call(destructor, value);
+                call(destructor, [value, 0]);
             }
         }
         if !any {
@@ -192,13 +232,38 @@ fn run_destructors() {
     }
 }
 
+/// A function to be called at the end of the process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtExit {
+    function: usize,
+    argument: usize,
+    /// The library that it belongs to; 0: the program.
+    module: usize,
+    /// Whether the exit code comes before its argument.
+    code_first: bool,
+    /// Whether it is for a quick exit only.
+    quick: bool,
+}
+
+/// Calls the functions for the end of the process, the last one first: those of a library, or all.
+fn run_at_exit(module: usize, code: i32, quick: bool) {
+    loop {
+        let caller = at_end();
+        let pending = &mut caller.session().at_exit;
+        let wanted = |next: &AtExit| next.quick == quick && (module == 0 || next.module == module);
+        let Some(last) = pending.iter().rposition(wanted) else { break };
+        let AtExit { function, argument, code_first, .. } = pending.remove(last);
+        let code = code as usize;
+        call(function, if code_first { [code, argument] } else { [argument, code] });
+    }
+}
+
 /// Ends the process, as the running thread has asked for.
 fn exit_process(code: i32) -> ! {
     run_destructors();
-    loop {
-        let caller = at_end();
-        let Some((function, argument)) = caller.session().at_exit.pop() else { break };
-        call(function, argument);
+    run_at_exit(0, code, false);
+    for function in constructors::destructors() {
+        call(function, [0, 0]);
     }
     let caller = at_end();
     if code != 0 {
@@ -211,10 +276,13 @@ fn exit_process(code: i32) -> ! {
     caller.stop(Wait::Exit)
 }
 
+/// Stands for the destructor of a key that is not in use.
+const NO_KEY: usize = 1;
+
 // ---------------------------------------------------------------- before `main`
 
 struct Before {
-    at_exit: Vec<(usize, usize)>,
+    at_exit: Vec<AtExit>,
     keys: Vec<usize>,
     values: Vec<usize>,
 }
@@ -233,7 +301,7 @@ fn before() -> &'static mut Before {
 }
 
 /// What was registered before `main`: functions for the end of the process, and keys.
-pub(crate) fn before_main() -> (Vec<(usize, usize)>, Vec<usize>) {
+pub(crate) fn before_main() -> (Vec<AtExit>, Vec<usize>) {
     (before().at_exit.clone(), before().keys.clone())
 }
 
@@ -243,11 +311,10 @@ entries! {
     pthread_create => create;
     pthread_join => join;
     pthread_detach => detach;
-    pthread_exit => exit_thread;
     exit => exit;
     _exit => exit_at_once;
     _Exit => exit_at_once;
-    quick_exit => exit_at_once;
+    quick_exit => exit_quickly;
     pthread_key_create => key_create;
     pthread_key_delete => key_delete;
     pthread_getspecific => get_specific;
@@ -255,6 +322,9 @@ entries! {
     __cxa_thread_atexit_impl => thread_at_exit;
     __cxa_thread_atexit => thread_at_exit;
     __cxa_atexit => at_exit;
+    __cxa_finalize => at_exit_of;
+    on_exit => at_exit_with_code;
+    __cxa_at_quick_exit => at_quick_exit;
 }
 
 pub(crate) extern "C" fn create(
@@ -265,9 +335,7 @@ pub(crate) extern "C" fn create(
 ) -> i32 {
     let Some(caller) = ops::enter() else {
         if mode::mode() == Mode::Before {
-            refuse(
-                "the program starts a thread before `main`, which cannot be checked yet; start it in `main`",
-            );
+            refuse_thread();
         }
         type Attributes = *const libc::pthread_attr_t;
         return pass!(
@@ -330,6 +398,11 @@ fn join_thread(caller: &Caller, handle: usize, result: *mut usize) -> i32 {
         return libc::EINVAL;
     }
     caller.take_other(&Op::join(thread, caller.site));
+    // It is not earlier now than when the thread ended.
+    let threads = &mut caller.session().threads;
+    let end = threads[thread.index()].clock;
+    let own = &mut threads[caller.thread.index()].clock;
+    *own = end.max(*own);
     if !result.is_null() {
         // SAFETY: the caller's pointer.
         unsafe { *result = caller.session().threads[thread.index()].result };
@@ -343,8 +416,11 @@ pub(crate) extern "C" fn detach(handle: usize) -> i32 {
     };
     let code = match thread_of(&caller, handle) {
         Some(thread) => {
-            caller.session().threads[thread.index()].detached = true;
-            0
+            let other = &mut caller.session().threads[thread.index()];
+            match std::mem::replace(&mut other.detached, true) || other.joined {
+                true => libc::EINVAL,
+                false => 0,
+            }
         }
         None => libc::ESRCH,
     };
@@ -352,18 +428,16 @@ pub(crate) extern "C" fn detach(handle: usize) -> i32 {
     code
 }
 
-pub(crate) extern "C" fn exit_thread(result: usize) -> ! {
-    let Some(caller) = ops::enter() else {
-        pass!(c"pthread_exit", fn(usize) -> (), result);
-        sys::exit(0);
-    };
+/// Ends the running thread, whose stack was unwound.
+pub(crate) extern "C" fn end_unwound() -> ! {
+    let caller = at_end();
     if caller.thread == ThreadId::MAIN {
         // The process ends when the other threads have.
         run_destructors();
         at_end().take_other(&Op::finish());
         depart_for_good(caller.session);
     }
-    finish(result)
+    finish(caller.session().threads[caller.thread.index()].result)
 }
 
 extern "C" fn exit(code: i32) -> ! {
@@ -383,27 +457,69 @@ extern "C" fn exit_at_once(code: i32) -> ! {
     caller.stop(Wait::Exit)
 }
 
+extern "C" fn exit_quickly(code: i32) -> ! {
+    let Some(caller) = ops::enter() else {
+        pass!(c"quick_exit", fn(i32) -> (), code);
+        sys::exit(code);
+    };
+    run_at_exit(0, code, true);
+    if code != 0 {
+        caller.fail(Kind::Exit { code });
+    }
+    caller.stop(Wait::Exit)
+}
+
 /// Whether the process is an ordinary one.
 fn is_ordinary() -> bool {
     mode::mode() == Mode::Off
 }
 
 extern "C" fn at_exit(function: usize, argument: usize, module: usize) -> i32 {
+    if is_ordinary() {
+        return pass!(c"__cxa_atexit", fn(usize, usize, usize) -> i32, function, argument, module);
+    }
+    register(AtExit { function, argument, module, code_first: false, quick: false });
+    0
+}
+
+extern "C" fn at_exit_with_code(function: usize, argument: usize) -> i32 {
+    if is_ordinary() {
+        return pass!(c"on_exit", fn(usize, usize) -> i32, function, argument);
+    }
+    register(AtExit { function, argument, module: 0, code_first: true, quick: false });
+    0
+}
+
+extern "C" fn at_quick_exit(function: usize, module: usize) -> i32 {
+    if is_ordinary() {
+        return pass!(c"__cxa_at_quick_exit", fn(usize, usize) -> i32, function, module);
+    }
+    register(AtExit { function, argument: 0, module, code_first: false, quick: true });
+    0
+}
+
+/// Notes that a function is to be called at the end of the process.
+fn register(function: AtExit) {
     match mode::mode() {
-        Mode::Off => {
-            pass!(c"__cxa_atexit", fn(usize, usize, usize) -> i32, function, argument, module)
-        }
         Mode::Program => {
             let caller = at_end();
-            caller.session().at_exit.push((function, argument));
+            caller.session().at_exit.push(function);
             caller.leave();
-            0
         }
-        Mode::Before => {
-            before().at_exit.push((function, argument));
-            0
+        Mode::Before => before().at_exit.push(function),
+        Mode::Off | Mode::Engine => {}
+    }
+}
+
+/// A library is about to go, or the process: its destructors call this.
+extern "C" fn at_exit_of(module: usize) {
+    match mode::mode() {
+        Mode::Off => pass!(c"__cxa_finalize", fn(usize) -> (), module),
+        Mode::Program => {
+            run_at_exit(module, 0, false);
+            mode::set(Mode::Program);
         }
-        Mode::Engine => 0,
+        Mode::Before | Mode::Engine => {}
     }
 }
 
@@ -440,13 +556,27 @@ pub(crate) extern "C" fn key_delete(key: u32) -> i32 {
     if is_ordinary() {
         return pass!(c"pthread_key_delete", fn(u32) -> i32, key);
     }
-    if let Some(caller) = ops::enter() {
-        if let Some(destructor) = caller.session().keys.get_mut(key as usize) {
-            *destructor = 1;
+    let caller = ops::enter();
+    let known = match key_of(caller.as_ref(), key) {
+        Some(destructor) => {
+            *destructor = NO_KEY;
+            true
         }
+        None => false,
+    };
+    if let Some(caller) = caller {
         caller.leave();
     }
-    0
+    if known { 0 } else { libc::EINVAL }
+}
+
+/// The destructor of a key that is in use.
+fn key_of(caller: Option<&Caller>, key: u32) -> Option<&mut usize> {
+    let keys = match caller {
+        Some(caller) => &mut caller.session().keys,
+        None => &mut before().keys,
+    };
+    keys.get_mut(key as usize).filter(|destructor| **destructor != NO_KEY)
 }
 
 pub(crate) extern "C" fn get_specific(key: u32) -> usize {
@@ -459,6 +589,7 @@ pub(crate) extern "C" fn get_specific(key: u32) -> usize {
         None => &before().values,
     };
     let value = values.get(key as usize).copied().unwrap_or(0);
+    let value = key_of(caller.as_ref(), key).map_or(0, |_| value);
     if let Some(caller) = caller {
         caller.leave();
     }
@@ -469,24 +600,31 @@ pub(crate) extern "C" fn set_specific(key: u32, value: usize) -> i32 {
     if is_ordinary() {
         return pass!(c"pthread_setspecific", fn(u32, usize) -> i32, key, value);
     }
-    let key = key as usize;
     let caller = ops::enter();
+    let known = key_of(caller.as_ref(), key).is_some();
     let values = match &caller {
         Some(caller) => &mut caller.session().threads[caller.thread.index()].keys,
         None => &mut before().values,
     };
-    if key >= values.len() {
-        values.resize(key + 1, 0);
+    let key = key as usize;
+    if known {
+        values.resize(values.len().max(key + 1), 0);
+        values[key] = value;
     }
-    values[key] = value;
     if let Some(caller) = caller {
         caller.leave();
     }
-    0
+    if known { 0 } else { libc::EINVAL }
 }
 
-/// Ends a process that cannot be checked, before the check has begun.
-fn refuse(problem: &str) -> ! {
-    crate::start::fail(problem);
+/// Ends a process that starts a thread before the check has begun, and says who does that.
+fn refuse_thread() -> ! {
+    let frames = crate::frames::walk(0, usize::MAX);
+    let library = frames.iter().find_map(|frame| constructors::library_of(frame.address));
+    let library = library.unwrap_or_else(|| String::from("a library"));
+    crate::start::fail(&format!(
+        "{library} starts a thread in its constructors, which cannot be checked: build it with `unpick cc` or `unpick \
+         c++`, or let it start the thread later"
+    ));
     sys::exit(2)
 }

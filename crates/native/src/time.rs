@@ -1,6 +1,7 @@
 //! Time: each thread has a clock of its own, which depends on nothing but what the thread does.
 //!
-//! It goes on by a little with each look at it, and by the whole time with each sleep; nobody sleeps.
+//! It goes on by a little with each look at it, or, on request, by a little or a lot; and by the whole time with each sleep. Nobody
+//! sleeps.
 
 use crate::entry::entries;
 use crate::mode::{self, Mode};
@@ -30,6 +31,9 @@ const LOOK: u64 = 1_000_000;
 
 const SECOND: u64 = 1_000_000_000;
 
+/// How much later it may be at a look, if that is to be explored.
+const JUMP: u64 = 3600 * SECOND;
+
 /// Where the clock of a thread stands, in nanoseconds since the program began.
 fn clock(caller: &Caller) -> &mut u64 {
     &mut caller.session().threads[caller.thread.index()].clock
@@ -37,12 +41,13 @@ fn clock(caller: &Caller) -> &mut u64 {
 
 /// The time of the calling thread.
 fn look(caller: &Caller) -> u64 {
+    let jumps = caller.session().limits.clock_jumps && caller.choose(2) == 1;
     let clock = clock(caller);
-    *clock += LOOK;
+    *clock += if jumps { JUMP } else { LOOK };
     BEGIN + *clock
 }
 
-fn nanoseconds(time: &Time) -> u64 {
+pub(crate) fn nanoseconds(time: &Time) -> u64 {
     (time.tv_sec.max(0) as u64).saturating_mul(SECOND).saturating_add(time.tv_nsec.max(0) as u64)
 }
 
@@ -60,8 +65,35 @@ pub(crate) unsafe fn reach(caller: &Caller, time: *const Time) {
     }
 }
 
+/// The code of a wait with a limit on time that has not got what it waits for: its time is over, and it is as late as that;
+/// or there is no such time.
+///
+/// # Safety
+///
+/// The pointer is null, or to a time.
+pub(crate) unsafe fn give_up(caller: &Caller, time: *const Time) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !is_valid(time) {
+            return libc::EINVAL;
+        }
+        reach(caller, time);
+    }
+    libc::ETIMEDOUT
+}
+
+/// Whether there is such a time.
+///
+/// # Safety
+///
+/// The pointer is null, or to a time.
+pub(crate) unsafe fn is_valid(time: *const Time) -> bool {
+    // SAFETY: the caller's promise.
+    time.is_null() || (0..SECOND as i64).contains(&unsafe { (*time).tv_nsec })
+}
+
 /// Lets some time pass for the calling thread.
-fn pass_time(caller: &Caller, nanoseconds: u64) {
+pub(crate) fn pass_time(caller: &Caller, nanoseconds: u64) {
     let clock = clock(caller);
     *clock = clock.saturating_add(nanoseconds);
 }
@@ -69,6 +101,12 @@ fn pass_time(caller: &Caller, nanoseconds: u64) {
 /// Whether the process is a check, whose time is made up.
 fn is_checked() -> bool {
     mode::mode() != Mode::Off
+}
+
+/// The time of the calling thread, as programs write it.
+pub(crate) fn now(caller: &Caller) -> Time {
+    let now = look(caller);
+    Time { tv_sec: (now / SECOND) as i64, tv_nsec: (now % SECOND) as i64 }
 }
 
 unsafe extern "C" fn get(number: i32, place: *mut Time) -> i32 {

@@ -24,7 +24,10 @@
 //! Three rules leave out what is in vain, or known from another order:
 //!
 //! - **Marks.** A thread is left before an event only if an event of another thread was seen that conflicts with
-//!   it, after it and not because of it, when the thread was not left.
+//!   it, after it and not because of it, when the thread was not left. Likewise, where several threads can go on,
+//!   another one goes first only if something that it does, or that it takes for another thread to do, was seen
+//!   after an event of those that went in its place, in conflict with it and not because of it; or
+//!   if what went first was given up, so that nothing can be said.
 //! - **Sleep.** A thread that was left goes on only when something in conflict with its event has
 //!   taken place; a load that was left sees a new write.
 //! - **Passing.** Where several threads can go on, those that went first have been passed by when another one

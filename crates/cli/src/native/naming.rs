@@ -34,6 +34,14 @@ impl Naming {
         self.module(code).map_or_else(Vec::new, |module| module.call(code.offset))
     }
 
+    /// What a place can be called: the functions, their files, and the module.
+    pub(super) fn all_names(&self, code: Code) -> Vec<String> {
+        let frames = self.frames(code);
+        let module = self.modules.get(code.module as usize).cloned();
+        let names = frames.into_iter().flat_map(|frame| [frame.whole(), frame.function, frame.file]);
+        names.chain([module]).flatten().collect()
+    }
+
     /// A place in the source: that of the user's own code, if there is some.
     fn place(&self, code: Code) -> Option<Place> {
         let frames = self.frames(code);
@@ -61,7 +69,7 @@ impl Naming {
     }
 
     /// The name of an object.
-    fn object(&self, object: &wire::Object) -> String {
+    pub(super) fn object(&self, object: &wire::Object) -> String {
         let wire::Object { address, size, .. } = *object;
         match object.home {
             Home::Static(code) => {

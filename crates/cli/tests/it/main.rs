@@ -3,7 +3,9 @@
 mod cc;
 mod headers;
 mod native;
+mod options;
 mod readme;
+mod suppressions;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -71,13 +71,14 @@ pub(crate) unsafe extern "C" fn wait(cond: *mut Cond, mutex: *mut Mutex_) -> i32
 
 unsafe fn wait_timed(caller: ops::Caller, cond: *mut Cond, mutex: *mut Mutex_, time: Time) -> i32 {
     // SAFETY: the caller's arguments.
-    let woken = unsafe { sleep(&caller, cond, mutex, Until::Time) };
-    if !woken {
-        // SAFETY: the caller's time.
-        unsafe { crate::time::reach(&caller, time) };
-    }
+    let code = unsafe {
+        match crate::time::is_valid(time) {
+            true if sleep(&caller, cond, mutex, Until::Time) => 0,
+            _ => crate::time::give_up(&caller, time),
+        }
+    };
     caller.leave();
-    if woken { 0 } else { libc::ETIMEDOUT }
+    code
 }
 
 pub(crate) unsafe extern "C" fn wait_until(cond: *mut Cond, mutex: *mut Mutex_, time: Time) -> i32 {

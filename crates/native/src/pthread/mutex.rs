@@ -4,7 +4,7 @@
 //! the mutex as well, and are looked at by the owner only; so a mutex that is copied over, or made anew without a
 //! call, is what its bytes say.
 
-use unpick_core::op::{Addr, Op, TAKEN};
+use unpick_core::op::{Addr, Mode, Op, TAKEN};
 
 use crate::entry::entries;
 use crate::ops::{self, Caller};
@@ -151,8 +151,8 @@ pub(crate) unsafe extern "C" fn destroy(mutex: *mut Mutex_) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"pthread_mutex_destroy", fn(*mut Mutex_) -> i32, mutex);
     };
-    // SAFETY: the caller's argument.
-    let taken = unsafe { (*mutex.cast::<Mutex>()).lock } != 0;
+    // Whether it is taken depends on others, so the answer belongs to the execution.
+    let taken = caller.take(key(mutex.cast()), Op::load(Addr::NONE, Mode::Relaxed, caller.site)) != 0;
     if !taken {
         caller.touch(mutex as usize, size_of::<Mutex>(), true, caller.site);
     }
@@ -182,11 +182,24 @@ pub(crate) unsafe extern "C" fn try_lock(mutex: *mut Mutex_) -> i32 {
 
 /// A lock with a limit on time: it finds the mutex free, or gives up. Waiting and then taking it is the same as
 /// coming later.
-unsafe fn lock_timed(caller: Caller, mutex: *mut Mutex_) -> i32 {
-    // SAFETY: the caller's argument.
-    let code = unsafe { acquire(&caller, mutex, false) };
+unsafe fn lock_timed(caller: Caller, mutex: *mut Mutex_, time: *const libc::timespec) -> i32 {
+    // SAFETY: the caller's arguments.
+    let code = unsafe {
+        match acquire(&caller, mutex, caller.session().limits.patient) {
+            // One that checks for errors says so at once.
+            libc::EBUSY if is_held(&caller, mutex.cast(), ERROR_CHECKING) => libc::EDEADLK,
+            libc::EBUSY => crate::time::give_up(&caller, time),
+            code => code,
+        }
+    };
     caller.leave();
-    if code == libc::EBUSY { libc::ETIMEDOUT } else { code }
+    code
+}
+
+/// Whether the caller holds a mutex of this kind.
+unsafe fn is_held(caller: &Caller, mutex: *mut Mutex, kind: u32) -> bool {
+    // SAFETY: the caller's argument.
+    unsafe { (*mutex).kind & KINDS == kind && (*mutex).owner == owner(caller) }
 }
 
 pub(crate) unsafe extern "C" fn lock_until(mutex: *mut Mutex_, time: *const libc::timespec) -> i32 {
@@ -195,7 +208,7 @@ pub(crate) unsafe extern "C" fn lock_until(mutex: *mut Mutex_, time: *const libc
         return pass!(c"pthread_mutex_timedlock", fn(*mut Mutex_, Time) -> i32, mutex, time);
     };
     // SAFETY: the caller's argument.
-    unsafe { lock_timed(caller, mutex) }
+    unsafe { lock_timed(caller, mutex, time) }
 }
 
 unsafe extern "C" fn lock_until_clock(mutex: *mut Mutex_, clock: i32, time: *const libc::timespec) -> i32 {
@@ -204,7 +217,7 @@ unsafe extern "C" fn lock_until_clock(mutex: *mut Mutex_, clock: i32, time: *con
         return pass!(c"pthread_mutex_clocklock", fn(*mut Mutex_, i32, Time) -> i32, mutex, clock, time);
     };
     // SAFETY: the caller's argument.
-    unsafe { lock_timed(caller, mutex) }
+    unsafe { lock_timed(caller, mutex, time) }
 }
 
 pub(crate) unsafe extern "C" fn unlock(mutex: *mut Mutex_) -> i32 {

@@ -141,30 +141,35 @@ unsafe extern "C" fn destroy(lock: *mut Lock) -> i32 {
     0
 }
 
-/// Defines a function that takes the lock: its name, what it stands for, how it takes the lock, and what it says when
-/// the lock is not free.
+/// Defines a function that takes the lock: its name, what it stands for, its arguments, how it takes the lock, whether it
+/// waits, and until when.
 macro_rules! takes {
-    ($($function:ident $name:literal ($($argument:ident: $type:ty),*) $take:ident, $waits:literal, $busy:expr;)*) => { $(
+    ($($function:ident $name:literal ($($argument:ident: $type:ty),*) $take:ident, $waits:literal, $until:expr;)*) => { $(
         unsafe extern "C" fn $function(lock: *mut Lock $(, $argument: $type)*) -> i32 {
             let Some(caller) = ops::enter() else {
                 return pass!($name, fn(*mut Lock $(, $type)*) -> i32, lock $(, $argument)*);
             };
-            let code = $take(&caller, lock, $waits);
+            let until: Option<Time> = $until;
+            let mut code = $take(&caller, lock, $waits || (until.is_some() && caller.session().limits.patient));
+            if let (libc::EBUSY, Some(time)) = (code, until) {
+                // SAFETY: the caller's time.
+                code = unsafe { crate::time::give_up(&caller, time) };
+            }
             caller.leave();
-            if code == libc::EBUSY { $busy } else { code }
+            code
         }
     )* };
 }
 
 takes! {
-    read c"pthread_rwlock_rdlock" () take_to_read, true, libc::EBUSY;
-    try_read c"pthread_rwlock_tryrdlock" () take_to_read, false, libc::EBUSY;
-    read_until c"pthread_rwlock_timedrdlock" (time: Time) take_to_read, false, libc::ETIMEDOUT;
-    read_until_clock c"pthread_rwlock_clockrdlock" (clock: i32, time: Time) take_to_read, false, libc::ETIMEDOUT;
-    write c"pthread_rwlock_wrlock" () take_to_write, true, libc::EBUSY;
-    try_write c"pthread_rwlock_trywrlock" () take_to_write, false, libc::EBUSY;
-    write_until c"pthread_rwlock_timedwrlock" (time: Time) take_to_write, false, libc::ETIMEDOUT;
-    write_until_clock c"pthread_rwlock_clockwrlock" (clock: i32, time: Time) take_to_write, false, libc::ETIMEDOUT;
+    read c"pthread_rwlock_rdlock" () take_to_read, true, None;
+    try_read c"pthread_rwlock_tryrdlock" () take_to_read, false, None;
+    read_until c"pthread_rwlock_timedrdlock" (time: Time) take_to_read, false, Some(time);
+    read_until_clock c"pthread_rwlock_clockrdlock" (clock: i32, time: Time) take_to_read, false, Some(time);
+    write c"pthread_rwlock_wrlock" () take_to_write, true, None;
+    try_write c"pthread_rwlock_trywrlock" () take_to_write, false, None;
+    write_until c"pthread_rwlock_timedwrlock" (time: Time) take_to_write, false, Some(time);
+    write_until_clock c"pthread_rwlock_clockwrlock" (clock: i32, time: Time) take_to_write, false, Some(time);
 }
 
 unsafe extern "C" fn unlock(lock: *mut Lock) -> i32 {

@@ -72,20 +72,35 @@ unsafe extern "C" fn destroy(semaphore: *mut Semaphore) -> i32 {
 
 unsafe extern "C" fn wait(semaphore: *mut Semaphore) -> i32 {
     let Some(caller) = ops::enter() else { return pass!(c"sem_wait", fn(*mut Semaphore) -> i32, semaphore) };
-    loop {
-        let from = caller.position();
-        if take(&caller, semaphore, true) {
-            break;
-        }
-        caller.wait_for_change(from);
-    }
+    wait_for_permit(&caller, semaphore);
     caller.leave();
     0
 }
 
-/// Takes a permit, or says with this code that there is none.
-fn take_or(caller: Caller, semaphore: *mut Semaphore, code: i32) -> i32 {
+/// Takes a permit as soon as there is one.
+fn wait_for_permit(caller: &Caller, semaphore: *mut Semaphore) {
+    loop {
+        let from = caller.position();
+        if take(caller, semaphore, true) {
+            break;
+        }
+        let inside = || &mut caller.session().threads[caller.thread.index()].inside;
+        *inside() = true;
+        caller.wait_for_change(from);
+        *inside() = false;
+    }
+}
+
+/// Takes a permit, or gives up.
+unsafe fn take_until(caller: Caller, semaphore: *mut Semaphore, time: Time) -> i32 {
+    if caller.session().limits.patient {
+        wait_for_permit(&caller, semaphore);
+        caller.leave();
+        return 0;
+    }
     let taken = take(&caller, semaphore, false);
+    // SAFETY: the caller's time.
+    let code = if taken { 0 } else { unsafe { crate::time::give_up(&caller, time) } };
     caller.leave();
     if taken { 0 } else { fail(code) }
 }
@@ -94,28 +109,37 @@ unsafe extern "C" fn try_wait(semaphore: *mut Semaphore) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"sem_trywait", fn(*mut Semaphore) -> i32, semaphore);
     };
-    take_or(caller, semaphore, libc::EAGAIN)
+    let taken = take(&caller, semaphore, false);
+    caller.leave();
+    if taken { 0 } else { fail(libc::EAGAIN) }
 }
 
 unsafe extern "C" fn wait_until(semaphore: *mut Semaphore, time: Time) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"sem_timedwait", fn(*mut Semaphore, Time) -> i32, semaphore, time);
     };
-    take_or(caller, semaphore, libc::ETIMEDOUT)
+    // SAFETY: the caller's arguments.
+    unsafe { take_until(caller, semaphore, time) }
 }
 
 unsafe extern "C" fn wait_until_clock(semaphore: *mut Semaphore, clock: i32, time: Time) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"sem_clockwait", fn(*mut Semaphore, i32, Time) -> i32, semaphore, clock, time);
     };
-    take_or(caller, semaphore, libc::ETIMEDOUT)
+    // SAFETY: the caller's arguments.
+    unsafe { take_until(caller, semaphore, time) }
 }
 
 unsafe extern "C" fn post(semaphore: *mut Semaphore) -> i32 {
     let Some(caller) = ops::enter() else { return pass!(c"sem_post", fn(*mut Semaphore) -> i32, semaphore) };
-    caller.take(key(semaphore), Op::rmw(Addr::NONE, Rmw::Add, Mode::Release, 1, caller.site));
+    let old = caller.take(key(semaphore), Op::rmw(Addr::NONE, Rmw::Add, Mode::Release, 1, caller.site));
+    let most = old >= Value::from(MOST);
+    if most {
+        // There was no room: as before.
+        caller.take(key(semaphore), Op::rmw(Addr::NONE, Rmw::Sub, Mode::Relaxed, 1, caller.site));
+    }
     caller.leave();
-    0
+    if most { fail(libc::EOVERFLOW) } else { 0 }
 }
 
 unsafe extern "C" fn value(semaphore: *mut Semaphore, place: *mut i32) -> i32 {

@@ -1,0 +1,49 @@
+//! Options for C and C++ programs, with the runtime that is built in.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn unpick() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
+    command.env("UNPICK_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("options-cache"));
+    command.env_remove("UNPICK_RUNTIME");
+    command
+}
+
+/// Builds a program of the runtime's tests, with its bug.
+fn built(name: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../native/tests/c").join(name);
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("option-{name}"));
+    let status = unpick().args(["cc", "-DBUG"]).arg(source).arg("-o").arg(&program).status();
+    assert!(status.is_ok_and(|status| status.success()));
+    program
+}
+
+#[test]
+fn options_make_a_difference() {
+    for (name, option, without, with, says) in [
+        ("uninitialised.c", "--uninitialised", 0, 1, "memory is read that nothing was written to"),
+        ("unordered_writes.c", "--unordered-writes", 0, 0, "warning: two writes to `last` are not ordered"),
+        ("random_choices.c", "--random=3", 1, 1, "first != 2 || second != 1 || third < 0.6"),
+        ("clock_jumps.c", "--clock-jumps", 0, 1, "now.tv_sec - first < 60"),
+    ] {
+        let program = built(name);
+        let said = |options: &[&str]| {
+            let output =
+                unpick().arg("run").args(options).arg(&program).output().expect("unpick can be started");
+            let text =
+                [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            (output.status.code(), text.concat())
+        };
+        let (code, text) = said(&[]);
+        assert!(code == Some(without) && !text.contains(says), "{name}: {text}");
+        let (code, text) = said(&[option]);
+        assert!(code == Some(with) && text.contains(says), "{name}: {text}");
+    }
+    let (code, text) = {
+        let output =
+            unpick().args(["run", "--random=0", "/bin/true"]).output().expect("unpick can be started");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert!(code == Some(2) && text.contains("no number is below 0"), "{text}");
+}
