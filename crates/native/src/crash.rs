@@ -101,7 +101,12 @@ pub(crate) fn install() {
     }
     handle(libc::SIGVTALRM, on_tick);
     handle(libc::SIGINT, on_interrupt);
-    std::panic::set_hook(Box::new(|panic| standby::broken(&panic.to_string())));
+    std::panic::set_hook(Box::new(|panic| {
+        // An exception of the program that nobody catches comes to our own functions, which abort.
+        if !mode::in_program() {
+            standby::broken(&panic.to_string());
+        }
+    }));
 }
 
 /// Begins to look regularly whether the program does something visible. Each process has a clock of its own.
@@ -174,7 +179,7 @@ impl Interrupted {
     fn fail(&self, session: *mut Session, kind: Kind) -> ! {
         // SAFETY: the program runs, so there is a session, which nobody else uses.
         let s = unsafe { &mut *session };
-        // The library that walks stacks must not come to a stack that was destroyed unless it is asked for.
+        // The instruction tells enough where it is the user's, unless more is asked for.
         let top = s.threads[s.current.index()].fiber.top;
         let frames = match s.recorder.is_some() || !s.modules.is_of_user(self.instruction) {
             true => frames::walk_interrupted(self.instruction, self.stack, top),
@@ -205,6 +210,13 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
     if !mode::in_program() {
         if signal == libc::SIGTRAP && debugger::is_on() {
             // The stop at a violation, and the debugger has gone.
+            return;
+        }
+        if let Some((instruction, stack)) = frames::refuge() {
+            // SAFETY: as above; the walk of a stack goes on there.
+            let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+            registers[libc::REG_RIP as usize] = instruction as i64;
+            registers[libc::REG_RSP as usize] = stack as i64;
             return;
         }
         // Nothing of ours can be relied on.

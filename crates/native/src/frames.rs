@@ -1,6 +1,8 @@
 //! Call stacks of the program.
 
+use std::arch::asm;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 type Context = c_void;
 
@@ -57,10 +59,51 @@ pub(crate) fn walk_to(place: usize, top: usize) -> Vec<Frame> {
 
 fn walk_from(frame: usize, top: usize, skipped_to: Option<usize>) -> Vec<Frame> {
     let mut walk = Walk { frame, top, skipped_to, frames: Vec::new(), end: None };
-    // SAFETY: the callback gets the walk, and uses it only during the call.
-    unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
+    look_around((&raw mut walk).cast());
     let ends = walk.frames.iter().skip(1).map(|(_, stack)| *stack).chain([walk.end.unwrap_or(top)]);
     walk.frames.iter().zip(ends).map(|(&(address, stack), base)| Frame { address, base, stack }).collect()
+}
+
+/// Where a walk goes on that meets a stack which the program has destroyed: instruction and stack pointer; 0: there is no walk.
+static REFUGE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+/// Where the walk goes on whose steps have led to an address that cannot be read. What was found before is kept.
+pub(crate) fn refuge() -> Option<(usize, usize)> {
+    let [instruction, stack] = [REFUGE[0].load(Relaxed), REFUGE[1].load(Relaxed)];
+    (instruction != 0).then_some((instruction, stack))
+}
+
+/// Visits all frames, as far as they can be found.
+fn look_around(walk: *mut c_void) {
+    // SAFETY: calls a function of C, with a walk that the callback uses only during the call. If a signal ends that call, the
+    // handler goes on at the label, with the stack pointer of before the call; all registers that a call keeps are on the stack.
+    unsafe {
+        asm!(
+            "push rbx",
+            "push rbp",
+            "push r12",
+            "push r13",
+            "push r14",
+            "push r15",
+            "lea rax, [rip + 2f]",
+            "mov [r8 + 8], rsp",
+            "mov [r8], rax",
+            "call r9",
+            "2:",
+            "pop r15",
+            "pop r14",
+            "pop r13",
+            "pop r12",
+            "pop rbp",
+            "pop rbx",
+            in("rdi") visit as *const (),
+            in("rsi") walk,
+            in("r8") REFUGE.as_ptr(),
+            in("r9") _Unwind_Backtrace as *const (),
+            clobber_abi("C"),
+        );
+    }
+    REFUGE[0].store(0, Relaxed);
 }
 
 extern "C" fn visit(context: *mut Context, walk: *mut c_void) -> i32 {
