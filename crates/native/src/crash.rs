@@ -212,6 +212,10 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
             // The stop at a violation, and the debugger has gone.
             return;
         }
+        if signal == libc::SIGPIPE {
+            // Nobody listens any more.
+            sys::exit(standby::TOLD);
+        }
         if let Some((instruction, stack)) = frames::refuge() {
             // SAFETY: as above; the walk of a stack goes on there.
             let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
@@ -275,6 +279,9 @@ unsafe extern "C" fn on_tick(_: i32, info: *mut libc::siginfo_t, context: *mut c
     }
     if in_program {
         mode::set(Mode::Engine);
+    } else if mode::is_guarded() {
+        // The engine is about to do so, or has done it.
+        isolation::open();
     }
     // SAFETY: the session is never freed. Where the engine was interrupted, numbers are read that it may be about to
     // change; then another tick tells.

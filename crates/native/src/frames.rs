@@ -64,8 +64,9 @@ fn walk_from(frame: usize, top: usize, skipped_to: Option<usize>) -> Vec<Frame> 
     walk.frames.iter().zip(ends).map(|(&(address, stack), base)| Frame { address, base, stack }).collect()
 }
 
-/// Where a walk goes on that meets a stack which the program has destroyed: instruction and stack pointer; 0: there is no walk.
-static REFUGE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+/// Where a walk goes on that meets a stack which the program has destroyed: instruction and stack pointer, and the other registers that
+/// calls keep; 0: there is no walk.
+static REFUGE: [AtomicUsize; 8] = [const { AtomicUsize::new(0) }; 8];
 
 /// Where the walk goes on whose steps have led to an address that cannot be read. What was found before is kept.
 pub(crate) fn refuge() -> Option<(usize, usize)> {
@@ -76,29 +77,32 @@ pub(crate) fn refuge() -> Option<(usize, usize)> {
 /// Visits all frames, as far as they can be found.
 fn look_around(walk: *mut c_void) {
     // SAFETY: calls a function of C, with a walk that the callback uses only during the call. If a signal ends that call, the
-    // handler goes on at the label, with the stack pointer of before the call; all registers that a call keeps are on the stack.
+    // handler goes on at the label with the stack pointer of before the call, and the registers that calls keep are put
+    // back. The stack pointer is not changed here, so that the walk finds its way past this frame.
     unsafe {
         asm!(
-            "push rbx",
-            "push rbp",
-            "push r12",
-            "push r13",
-            "push r14",
-            "push r15",
+            "lea r8, [rip + {refuge}]",
             "lea rax, [rip + 2f]",
             "mov [r8 + 8], rsp",
+            "mov [r8 + 16], rbp",
+            "mov [r8 + 24], rbx",
+            "mov [r8 + 32], r12",
+            "mov [r8 + 40], r13",
+            "mov [r8 + 48], r14",
+            "mov [r8 + 56], r15",
             "mov [r8], rax",
             "call r9",
             "2:",
-            "pop r15",
-            "pop r14",
-            "pop r13",
-            "pop r12",
-            "pop rbp",
-            "pop rbx",
+            "lea r8, [rip + {refuge}]",
+            "mov rbp, [r8 + 16]",
+            "mov rbx, [r8 + 24]",
+            "mov r12, [r8 + 32]",
+            "mov r13, [r8 + 40]",
+            "mov r14, [r8 + 48]",
+            "mov r15, [r8 + 56]",
+            refuge = sym REFUGE,
             in("rdi") visit as *const (),
             in("rsi") walk,
-            in("r8") REFUGE.as_ptr(),
             in("r9") _Unwind_Backtrace as *const (),
             clobber_abi("C"),
         );

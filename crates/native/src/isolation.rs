@@ -144,9 +144,10 @@ pub(crate) fn set(new: Mode) {
     let in_program = mode::in_program();
     match (in_program, new) {
         (true, Mode::Program) => {}
+        // A signal may come at any time: its handler finds memory that can be written to, or opens it.
         (true, _) => {
-            open();
             mode::store(new);
+            open();
         }
         (false, Mode::Program) => {
             mode::store(new);

@@ -66,3 +66,20 @@ fn without_checkpoints_a_worker_that_dies_is_told() {
     let problem = said.failed.expect("nothing is left of the check");
     assert!(problem.contains("has died") && problem.contains("--isolation fork"), "{problem}");
 }
+
+#[test]
+fn a_check_that_nobody_listens_to_ends() {
+    let program = compile("data_race.c", &["-DBUG", "-DL", &include()]);
+    for isolation in ["auto", "restore", "fork"] {
+        let (messages, channel) = std::io::pipe().expect("there are pipes");
+        drop(messages);
+        let mut command = Command::new(&program);
+        command
+            .stdin(channel)
+            .env(CHANNEL, "0")
+            .env("UNPICK_ISOLATION", isolation)
+            .env_remove("LD_LIBRARY_PATH");
+        let status = command.status().expect("the program can be started");
+        assert!(!status.success(), "{isolation}");
+    }
+}
