@@ -9,6 +9,7 @@ pub mod clocks;
 mod current;
 pub mod facts;
 mod fiber;
+mod here;
 pub mod interrupt;
 mod leaks;
 pub mod locals;

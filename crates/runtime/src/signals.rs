@@ -110,7 +110,10 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
             overflow(at_rest, ThreadId(thread as u32));
         }
         // SAFETY: the kernel passes a valid context.
-        if arena::is_active() && unsafe { redirect(session.cast_mut(), address, context) } {
+        if arena::is_active() && unsafe { redirect(session.cast_mut(), context, crash_landing) } {
+            // SAFETY: the interrupted code is the program's, so nobody else is using the session; the context is
+            // valid.
+            unsafe { (*session.cast_mut()).fault = (address, registers(context)) };
             return;
         }
     }
@@ -132,11 +135,15 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
     }
 }
 
-/// Makes the thread that has faulted go on in [`landing`]; `false` if it was not on its fiber.
+/// Makes the interrupted thread go on in a landing, as if the instruction had called it; `false` if it was not on its
+/// fiber.
+///
+/// # Safety
+///
+/// The context must be the kernel's, and that of the OS thread of the session.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-unsafe fn redirect(session: *mut Session, address: usize, context: *mut libc::c_void) -> bool {
-    // SAFETY: as the caller promises; the interrupted code is the program's, so nobody else is
-    // using the session.
+pub(crate) unsafe fn redirect(session: *mut Session, context: *mut libc::c_void, landing: Landing) -> bool {
+    // SAFETY: as the caller promises.
     unsafe {
         let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
         let stack = registers[libc::REG_RSP as usize] as usize;
@@ -145,11 +152,6 @@ unsafe fn redirect(session: *mut Session, address: usize, context: *mut libc::c_
         if current != session || !fibers.get(thread.index()).is_some_and(|fiber| fiber.contains(stack)) {
             return false;
         }
-        let mut seen = [0; 16];
-        for (seen, register) in seen.iter_mut().zip(registers.iter()) {
-            *seen = *register as usize;
-        }
-        (*session).fault = (address, seen);
         let stack = stack - size_of::<usize>();
         *(stack as *mut usize) = registers[libc::REG_RIP as usize] as usize;
         registers[libc::REG_RSP as usize] = stack as i64;
@@ -158,34 +160,122 @@ unsafe fn redirect(session: *mut Session, address: usize, context: *mut libc::c_
     true
 }
 
-/// Other machines: the fault is not ours to handle.
+/// Other machines: what is interrupted goes on.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-unsafe fn redirect(_: *mut Session, _: usize, _: *mut libc::c_void) -> bool {
+pub(crate) unsafe fn redirect(_: *mut Session, _: *mut libc::c_void, _: Landing) -> bool {
     false
 }
 
-/// Where a thread goes on that has faulted, with any alignment of its stack.
+/// The registers of the interrupted thread.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#[unsafe(naked)]
-unsafe extern "C" fn landing() -> ! {
-    core::arch::naked_asm!(
-        ".cfi_startproc",
-        "push rbp",
-        ".cfi_def_cfa_offset 16",
-        ".cfi_offset rbp, -16",
-        "mov rbp, rsp",
-        ".cfi_def_cfa_register rbp",
-        "and rsp, -16",
-        "cld",
-        "call {crashed}",
-        "ud2",
-        ".cfi_endproc",
-        crashed = sym crashed,
-    )
+unsafe fn registers(context: *mut libc::c_void) -> [usize; 16] {
+    let mut seen = [0; 16];
+    // SAFETY: the kernel's context.
+    let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    for (seen, register) in seen.iter_mut().zip(registers) {
+        *seen = *register as usize;
+    }
+    seen
 }
 
-/// Records the fault of the running thread, and leaves it for good.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+unsafe fn registers(_: *mut libc::c_void) -> [usize; 16] {
+    [0; 16]
+}
+
+/// The instruction at which the thread was interrupted.
+///
+/// # Safety
+///
+/// The context must be the kernel's.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) unsafe fn instruction(context: *mut libc::c_void) -> usize {
+    // SAFETY: as the caller promises.
+    unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] as usize }
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub(crate) unsafe fn instruction(_: *mut libc::c_void) -> usize {
+    0
+}
+
+/// The part of the program, or of a library, that an address of code lies in, where interrupted threads can be made to
+/// go on elsewhere.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) fn code_around(address: usize) -> Option<(usize, usize)> {
+    unsafe extern "C" fn visit(
+        info: *mut libc::dl_phdr_info,
+        _: libc::size_t,
+        found: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: the loader passes a valid record, and what was given to it below.
+        unsafe {
+            let (found, info) = (&mut *found.cast::<(usize, usize)>(), &*info);
+            let parts = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
+            for part in parts.iter().filter(|part| part.p_type == libc::PT_LOAD) {
+                let start = (info.dlpi_addr + part.p_vaddr) as usize;
+                let end = start + part.p_memsz as usize;
+                if (start..end).contains(&found.0) {
+                    *found = (start, end);
+                    return 1;
+                }
+            }
+        }
+        0
+    }
+    let mut found = (address, 0);
+    // SAFETY: the function is called with records of the loader, and with the pair, before this returns.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
+    (found.1 != 0).then_some(found)
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub(crate) fn code_around(_: usize) -> Option<(usize, usize)> {
+    None
+}
+
+/// Where an interrupted thread goes on, with any alignment of its stack.
+pub(crate) type Landing = unsafe extern "C" fn() -> !;
+
+/// A function that makes room on the stack, with any alignment, and calls another one that does not return.
+macro_rules! landing {
+    ($(#[$comment:meta])* $name:ident, $function:ident) => {
+        $(#[$comment])*
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        #[unsafe(naked)]
+        pub(crate) unsafe extern "C" fn $name() -> ! {
+            core::arch::naked_asm!(
+                ".cfi_startproc",
+                "push rbp",
+                ".cfi_def_cfa_offset 16",
+                ".cfi_offset rbp, -16",
+                "mov rbp, rsp",
+                ".cfi_def_cfa_register rbp",
+                "and rsp, -16",
+                "cld",
+                "call {function}",
+                "ud2",
+                ".cfi_endproc",
+                function = sym $function,
+            )
+        }
+
+        $(#[$comment])*
+        #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+        pub(crate) unsafe extern "C" fn $name() -> ! {
+            $function()
+        }
+    };
+}
+pub(crate) use landing;
+
+landing!(
+    /// Where a thread goes on that has faulted.
+    crash_landing,
+    crashed
+);
+
+/// Records the fault of the running thread, and leaves it for good.
 extern "C" fn crashed() -> ! {
     let (session, thread) = current::context();
     arena::enter(std::ptr::null_mut());

@@ -1,4 +1,4 @@
-//! Runs a check on an OS thread of its own, and watches over it.
+//! Runs a check, for the most part on an OS thread of its own, and watches over it.
 //!
 //! The first execution is thrown away. It runs on the system heap, so that what the standard
 //! library builds on first use, and keeps, is born there and not in memory that the next execution
@@ -19,6 +19,7 @@ use unpick_core::violation::{Point, Violation};
 
 use crate::facts::Facts;
 use crate::fiber::Fiber;
+use crate::here::{self, Alarm};
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::session::{self, Limits, Program, Session};
@@ -117,6 +118,8 @@ struct State {
     cpu: Duration,
     warm: bool,
     tally: Tally,
+    /// Until when it stays on the thread that asked for it.
+    here_until: Option<Instant>,
 }
 
 /// Counts executions over several searches.
@@ -165,7 +168,13 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
         cpu: Duration::ZERO,
         warm: false,
         tally: Tally::default(),
+        here_until: None,
     };
+    match work_here(&mut session, &mut state) {
+        Some(Pause::Over(ending)) => return Ok(conclude(session, state, ending)),
+        Some(Pause::Failed(error)) => return Err(error),
+        Some(Pause::Worn) | None => {}
+    }
     loop {
         let (sender, receiver) = sync_channel(1);
         let spawned = std::thread::Builder::new().name(String::from("unpick")).spawn(move || {
@@ -183,6 +192,27 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
             Pause::Worn => {}
         }
     }
+}
+
+/// Begins on this thread, if that can be.
+fn work_here(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
+    let alarm = Alarm::set(&mut **session)?;
+    state.here_until = Some(Instant::now() + here::LONGEST);
+    let pause = work(session, state);
+    state.here_until = None;
+    let late = alarm.has_gone_off();
+    drop(alarm);
+    panics::settle();
+    if late && matches!(pause, Pause::Over(Ending::Interrupted)) {
+        if !(state.task.budget.interrupts && interrupt::requested()) {
+            session.pulse.go_on();
+        }
+        return Some(wear(session));
+    }
+    if late {
+        session.pulse.go_on();
+    }
+    Some(pause)
 }
 
 fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Explored {
@@ -344,7 +374,8 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         if session.pulse.is_stopped() {
             return Pause::Over(Ending::Interrupted);
         }
-        if session.worn {
+        let stays = |until| session.panics.is_empty() && Instant::now() < until;
+        if session.worn || !state.here_until.is_none_or(stays) {
             return wear(session);
         }
     }
@@ -399,6 +430,11 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     session.renew = false;
     session.restart(state.task.plan.begin());
     session.spins = Default::default();
+    if session.pulse.is_stopped() {
+        // What did not end has not built everything.
+        state.warm = false;
+        return Some(Pause::Over(Ending::Interrupted));
+    }
     session.use_arenas(true);
     session.recorder = state.task.recorder.take();
     worn.then(|| wear(session))

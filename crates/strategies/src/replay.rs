@@ -125,6 +125,12 @@ impl Strategy for Replay {
 
     fn stuck(&mut self, _: Scene<'_>, _: &[LockWaiter]) {}
 
+    fn again(&mut self, scene: Scene<'_>) {
+        // Events may have been let go that would have to be repeated.
+        (self.at, self.impossible) = (0, false);
+        scene.graph.clear();
+    }
+
     fn next(&mut self, _: Scene<'_>) -> bool {
         false
     }

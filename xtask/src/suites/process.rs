@@ -53,8 +53,8 @@ const CAPPED: [i32; 2] = [128 + 24, 128 + 9];
 const SHORT: f64 = 0.1;
 
 /// How often a short test is run, and how many times it is measured like that.
-const REPETITIONS: u32 = 20;
-const MEASUREMENTS: u32 = 3;
+const REPETITIONS: u32 = 10;
+const MEASUREMENTS: u32 = 6;
 
 /// The least that can be told from nothing, in CPU seconds.
 const LEAST: f64 = 20e-6;

@@ -15,6 +15,7 @@ mod channels;
 mod detached;
 mod errors;
 mod futures;
+mod here;
 mod host;
 mod interrupts;
 mod keep_going;
