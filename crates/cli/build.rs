@@ -2,7 +2,7 @@
 //!
 //! The runtime is a shared library that stands in for parts of the system's, so the command line must not link it. Cargo has no
 //! stable way to depend on such a file, so this script lets cargo build it, in a folder of its own: from the sources
-//! next to this package if they are there, and from the registry in the version of this package if not.
+//! next to this package if they are there, and if not, from the copy of them that a published package has in `runtime`.
 //!
 //! A runtime that was built before is taken from `UNPICK_BUILT_RUNTIME`.
 
@@ -62,40 +62,78 @@ fn variable(name: &str) -> String {
 fn built(out: &Path) -> Vec<u8> {
     let own = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
     let near = own.join("../native");
-    let source = if near.join("Cargo.toml").is_file() {
-        format!("path = {near:?}")
-    } else {
-        format!("version = {:?}", format!("={}", variable("CARGO_PKG_VERSION")))
-    };
-    // A package that has the runtime among its dependencies, so that cargo builds the runtime alone, optimised.
     let package = out.join("runtime");
     fs::create_dir_all(package.join("src")).expect("the folder for results can be written");
-    let manifest = format!(
-        "[package]\nname = \"runtime-for-unpick\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\n{PACKAGE} = {{ {source} }}\n\n[profile.release]\nopt-level = 3\nstrip = \"debuginfo\"\n"
-    );
+    let manifest =
+        if near.join("Cargo.toml").is_file() { manifest_near(&near) } else { manifest_within(&own) };
     put(&package.join("Cargo.toml"), manifest.as_bytes());
     put(&package.join("src/lib.rs"), b"");
-    // The same versions of everything, if they are known.
-    let locks = [own.join("../../Cargo.lock"), own.join("Cargo.lock")];
-    if let Some(lock) = locks.iter().find(|lock| lock.is_file()) {
-        fs::copy(lock, package.join("Cargo.lock")).expect("the folder for results can be written");
-    }
     let target = out.join("target");
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo
-        .args(["build", "--release", "--package", PACKAGE, "--manifest-path"])
-        .arg(package.join("Cargo.toml"));
-    cargo.arg("--target-dir").arg(&target);
-    OUTER.iter().for_each(|name| {
-        cargo.env_remove(name);
+    // Everything that the runtime needs, the command line needs as well, so it is here already. In the same versions, if
+    // they are known; else in those that are here. A network is the last resort.
+    let locks = [own.join("../../Cargo.lock"), own.join("Cargo.lock")];
+    let lock = locks.iter().find(|lock| lock.is_file());
+    let kept = package.join("Cargo.lock");
+    let attempts = [(lock, true), (None, true), (lock, false)];
+    let built = attempts.into_iter().any(|(lock, offline)| {
+        match lock {
+            Some(lock) => drop(fs::copy(lock, &kept).expect("the folder for results can be written")),
+            // It may not be there.
+            None => drop(fs::remove_file(&kept)),
+        }
+        build(&package, &target, offline)
     });
-    let status = cargo.status().unwrap_or_else(|error| panic!("cargo cannot be started: {error}"));
-    assert!(status.success(), "the runtime for C and C++ does not build: {status}");
+    assert!(built, "the runtime for C and C++ does not build; what cargo says is above");
     let release = target.join("release");
     watch(&release.join("libunpick_native.d"), &near);
     let library = release.join(LIBRARY);
     fs::read(&library).unwrap_or_else(|error| panic!("{}: {error}", library.display()))
+}
+
+/// How the runtime is optimised.
+const PROFILE: &str = "\n[workspace]\n\n[profile.release]\nopt-level = 3\nstrip = \"debuginfo\"\n";
+
+/// A package that has the runtime next to this one among its dependencies, so that cargo builds the runtime alone.
+fn manifest_near(near: &Path) -> String {
+    format!(
+        "[package]\nname = \"runtime-for-unpick\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+         [dependencies]\n{PACKAGE} = {{ path = {near:?} }}\n{PROFILE}"
+    )
+}
+
+/// A package of the sources of the runtime that are part of this one, as it is published.
+fn manifest_within(own: &Path) -> String {
+    let folder = own.join("runtime");
+    let path = folder.join("manifest.toml");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let version = variable("CARGO_PKG_VERSION");
+    let lines = text.lines().skip_while(|line| *line != "[dependencies]").skip(1);
+    let needed = lines.take_while(|line| !line.starts_with('[')).map(|line| {
+        // Packages of the workspace are all published in one version.
+        line.replace(".workspace = true", &format!(" = \"={version}\"")) + "\n"
+    });
+    let root = folder.join("src/lib.rs");
+    format!(
+        "[package]\nname = {PACKAGE:?}\nversion = {version:?}\nedition = \"2024\"\n\n\
+         [lib]\npath = {root:?}\ncrate-type = [\"cdylib\"]\n\n[dependencies]\n{}{PROFILE}",
+        needed.collect::<String>()
+    )
+}
+
+/// Lets cargo build the runtime; whether it did.
+fn build(package: &Path, target: &Path, offline: bool) -> bool {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo
+        .args(["build", "--release", "--package", PACKAGE, "--manifest-path"])
+        .arg(package.join("Cargo.toml"));
+    cargo.arg("--target-dir").arg(target);
+    if offline {
+        cargo.arg("--offline");
+    }
+    OUTER.iter().for_each(|name| {
+        cargo.env_remove(name);
+    });
+    cargo.status().unwrap_or_else(|error| panic!("cargo cannot be started: {error}")).success()
 }
 
 /// Writes a file if it would change.

@@ -39,7 +39,7 @@
 // bugs endless_accesses: 1 crash, 6 executions
 // fixed endless_accesses: 6 executions
 // bug blocked: crash
-// says blocked: waits in the system
+// says blocked: is blocked in the system call `read`
 // bugs blocked: 1 crash, 6 executions
 // fixed blocked: 6 executions
 // bug terminated: crash

@@ -15,6 +15,19 @@ pub enum OnInconclusive {
     Pass,
 }
 
+/// How the executions of a C or C++ program are kept apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Isolation {
+    /// As [`Isolation::Restore`]; as [`Isolation::Fork`] from where the program has destroyed the memory of the check.
+    #[default]
+    Auto,
+    /// All run in one process, whose memory is brought back to what it was.
+    Restore,
+    /// Each has a process of its own, and cannot reach the memory of the check.
+    Fork,
+}
+
 /// What becomes of threads that nobody joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -92,6 +105,8 @@ pub struct Config {
     pub clock_jumps: bool,
     /// A file with violations that are known, in C and C++ programs.
     pub suppressions: Option<String>,
+    /// How executions are kept apart, in C and C++ programs.
+    pub isolation: Isolation,
     /// Whether threads have memory of their own, if the global allocator allows it.
     pub arenas: bool,
     /// What `check` does when the verdict is inconclusive.
@@ -132,6 +147,7 @@ impl Default for Config {
             clock_jumps: false,
             unordered_writes: false,
             suppressions: None,
+            isolation: Isolation::Auto,
             arenas: true,
             on_inconclusive: OnInconclusive::Fail,
             keep_going: 1,
@@ -144,7 +160,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 25] = [
+pub const VARIABLES: [(&str, &str); 26] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
@@ -171,6 +187,10 @@ pub const VARIABLES: [(&str, &str); 25] = [
     (
         "UNPICK_CLOCK_JUMPS",
         "1: in C and C++ programs, an hour may have passed at each look at the clock, or not",
+    ),
+    (
+        "UNPICK_ISOLATION",
+        "C and C++ programs: `restore`, memory is brought back after each execution; `fork`, each has a process; `auto`",
     ),
     ("UNPICK_SUPPRESSIONS", "a file with violations that are known, in C and C++ programs"),
     ("UNPICK_INCONCLUSIVE", "what `check` does without a proof: fail, pass"),
@@ -277,6 +297,16 @@ impl Config {
         if let Some(path) = variable("UNPICK_SUPPRESSIONS").filter(|path| !path.is_empty()) {
             self.suppressions = Some(path);
         }
+        self.isolation = match variable("UNPICK_ISOLATION").as_deref() {
+            None => self.isolation,
+            Some("auto") => Isolation::Auto,
+            Some("restore") => Isolation::Restore,
+            Some("fork") => Isolation::Fork,
+            Some(other) => {
+                let problem = format!("`{other}` is neither `auto` nor `restore` nor `fork`");
+                return Err(wrong("UNPICK_ISOLATION", problem));
+            }
+        };
         self.on_inconclusive = match variable("UNPICK_INCONCLUSIVE").as_deref() {
             None => self.on_inconclusive,
             Some("fail") => OnInconclusive::Fail,

@@ -17,7 +17,7 @@ pub mod strategies;
 pub mod verdict;
 pub mod ways;
 
-pub use config::{Config, Detached, OnInconclusive, Progress};
+pub use config::{Config, Detached, Isolation, OnInconclusive, Progress};
 pub use coverage::Coverage;
 pub use effort::Effort;
 pub use unpick_core::error::Error;

@@ -83,6 +83,9 @@ pub(crate) struct Compiler {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) settings: Settings,
+    /// A folder for reports as JSON, one for each violation, which `unpick explain` shows
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) reports: Option<PathBuf>,
     /// Looks for reads of heap memory that nothing was written to
     #[arg(long)]
     pub(crate) uninitialised: bool,
@@ -149,9 +152,22 @@ pub(crate) struct Settings {
     /// In C and C++ programs, memory that was freed may be used again, or not
     #[arg(long)]
     pub(crate) reuse: bool,
+    /// How the executions of C and C++ programs are kept apart
+    #[arg(long, value_name = "HOW")]
+    pub(crate) isolation: Option<Isolation>,
     /// What becomes of threads that nobody joins
     #[arg(long, value_name = "WHAT")]
     pub(crate) detached: Option<Detached>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Isolation {
+    /// As restore, and as fork from where the program has destroyed the memory of the check
+    Auto,
+    /// All run in one process, whose memory is brought back
+    Restore,
+    /// Each has a process of its own, which cannot reach the memory of the check: slow
+    Fork,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -172,6 +188,9 @@ pub(crate) enum Inconclusive {
 
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
+    /// Runs the C or C++ program under gdb, which stops where the violation shows
+    #[arg(long, conflicts_with = "suppressions")]
+    pub(crate) gdb: bool,
     /// For a C or C++ program, the file with known violations that the check had
     #[arg(long, value_name = "FILE")]
     pub(crate) suppressions: Option<String>,

@@ -11,7 +11,7 @@ use unpick_check::{Config, registry};
 use unpick_runtime::interrupt;
 
 use crate::Exit;
-use crate::args::{Detached, Inconclusive, Replay, Settings, Test};
+use crate::args::{Detached, Inconclusive, Isolation, Replay, Settings, Test};
 use crate::error::Error;
 
 type Variables = Vec<(&'static str, String)>;
@@ -56,7 +56,8 @@ pub(crate) fn program() -> OsString {
 /// The variables that stand for the settings.
 pub(crate) fn variables(settings: &Settings) -> Variables {
     let Settings { model, strategy, time, max_executions, max_events, stack_size, .. } = settings;
-    let Settings { spurious, inconclusive, keep_going, detached, preemptions, reuse, .. } = settings;
+    let Settings { spurious, inconclusive, keep_going, detached, preemptions, reuse, isolation, .. } =
+        settings;
     let inconclusive = inconclusive.map(|what| match what {
         Inconclusive::Pass => String::from("pass"),
         Inconclusive::Fail => String::from("fail"),
@@ -64,6 +65,11 @@ pub(crate) fn variables(settings: &Settings) -> Variables {
     let detached = detached.map(|what| match what {
         Detached::MustEnd => String::from("must-end"),
         Detached::Abandoned => String::from("abandoned"),
+    });
+    let isolation = isolation.map(|how| match how {
+        Isolation::Auto => String::from("auto"),
+        Isolation::Restore => String::from("restore"),
+        Isolation::Fork => String::from("fork"),
     });
     let all = [
         ("UNPICK_MODEL", model.clone()),
@@ -78,6 +84,7 @@ pub(crate) fn variables(settings: &Settings) -> Variables {
         ("UNPICK_KEEP_GOING", keep_going.clone()),
         ("UNPICK_DETACHED", detached),
         ("UNPICK_REUSE", reuse.then(|| String::from("1"))),
+        ("UNPICK_ISOLATION", isolation),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -137,10 +144,11 @@ mod tests {
             inconclusive: Some(Inconclusive::Pass),
             keep_going: text,
             reuse: true,
+            isolation: Some(Isolation::Fork),
             detached: Some(Detached::Abandoned),
         };
         let variables = variables(&settings);
-        assert_eq!(variables.len(), 12);
+        assert_eq!(variables.len(), 13);
         for (name, _) in variables {
             assert!(unpick_check::config::VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
         }

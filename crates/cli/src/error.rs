@@ -34,6 +34,12 @@ pub(crate) enum Error {
     NotUnpacked { path: PathBuf, problem: io::Error },
     /// A program cannot be started.
     NoProgram { program: OsString, problem: io::Error },
+    /// A debugger was asked for without a program.
+    NothingToDebug,
+    /// The debugger cannot be started.
+    NoDebugger(io::Error),
+    /// A report cannot be kept.
+    NotKept { path: PathBuf, problem: io::Error },
     /// A program does not say how the check went, or says it in words that are not understood.
     Messages { problem: String },
     /// A program ended without saying how the check went.
@@ -99,6 +105,22 @@ impl fmt::Display for Error {
             ),
             Error::NoProgram { program, problem } => {
                 write!(f, "`{}` cannot be started: {problem}; check the path", program.display())
+            }
+            Error::NothingToDebug => {
+                write!(
+                    f,
+                    "--gdb is for C and C++ programs; name one after the token, with a path such as ./program"
+                )
+            }
+            Error::NoDebugger(problem) => {
+                write!(f, "gdb cannot be started: {problem}; install it, or put it on the PATH")
+            }
+            Error::NotKept { path, problem } => {
+                write!(
+                    f,
+                    "`{}` cannot be written: {problem}; name another folder for reports",
+                    path.display()
+                )
             }
             Error::Messages { problem } => {
                 write!(

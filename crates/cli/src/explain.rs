@@ -10,6 +10,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::native::quoted;
 
 /// The version of the format that is understood.
 const VERSION: u64 = 1;
@@ -46,7 +47,9 @@ fn tell(text: &str) -> Result<String, String> {
     }
     let word = |name: &str| clean(report[name].as_str().unwrap_or("?"));
     push(&mut out, &format!("\nmodel: {}, strategy: {}", word("model"), word("strategy")));
-    push(&mut out, &format!("replay: unpick replay {}", word("token")));
+    let program = report["program"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let program: String = program.map(|word| format!(" {}", clean(&quoted(word)))).collect();
+    push(&mut out, &format!("replay: unpick replay {}{program}", word("token")));
     Ok(out)
 }
 
@@ -93,6 +96,9 @@ fn told_action(report: &Value, action: &Value) -> String {
             let message = action["message"].as_str().and_then(|message| message.lines().next());
             format!("panic: {}", clean(message.unwrap_or("?")))
         }
+        ("crash", _) => format!("crash: {}", word("problem")),
+        ("allocation", _) => format!("allocates {} bytes", action["size"]),
+        ("free", _) => String::from("frees the block"),
         ("waits", _) => format!("waits {}", word("reason")),
         (other, _) => format!("({})", clean(other)),
     }

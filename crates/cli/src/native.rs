@@ -17,7 +17,7 @@ use unpick_check::Config;
 use unpick_check::meter::Meter;
 use unpick_core::plan::Outlook;
 use unpick_core::strategy::Estimate;
-use unpick_native_wire::{Answer, CHANNEL, Ending, Message, Output, Progress, VERSION};
+use unpick_native_wire::{Answer, CHANNEL, DEBUGGER, Ending, Message, Output, Progress, VERSION};
 use unpick_report::TextOptions;
 use unpick_runtime::interrupt;
 
@@ -30,8 +30,72 @@ use suppressions::Suppressions;
 /// Variables of the environment that stand for settings.
 type Variables<'a> = &'a [(&'static str, String)];
 
+/// A program to be checked.
+pub(crate) struct Check<'a> {
+    pub(crate) program: &'a OsStr,
+    pub(crate) arguments: &'a [OsString],
+    /// Where reports are kept.
+    pub(crate) reports: Option<&'a Path>,
+}
+
+impl Check<'_> {
+    /// The words that start the program.
+    fn words(&self) -> impl Iterator<Item = String> {
+        let words = std::iter::once(self.program).chain(self.arguments.iter().map(OsString::as_os_str));
+        words.map(|word| word.to_string_lossy().into_owned())
+    }
+
+    /// The command that runs the execution of a token again.
+    fn replay(&self, token: &str, config: &Config) -> String {
+        let words = self.words().map(|word| quoted(&word)).collect::<Vec<_>>();
+        let known = config.suppressions.as_ref().map(|file| format!("--suppressions {} ", quoted(file)));
+        format!("unpick replay {}{} {}", known.unwrap_or_default(), quoted(token), words.join(" "))
+    }
+
+    /// Keeps a report, if that was asked for.
+    fn keep(&self, finding: &unpick_core::trace::Finding, number: usize) -> Result<(), Error> {
+        let Some(folder) = self.reports else { return Ok(()) };
+        let mut report = unpick_report::json(finding);
+        report["program"] = self.words().collect();
+        let path = folder.join(format!("{number}-{}.json", finding.title.replace(' ', "-")));
+        let kept =
+            std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, format!("{report:#}\n")));
+        kept.map_err(|problem| Error::NotKept { path, problem })
+    }
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+    let plain = !word.is_empty() && word.chars().all(safe);
+    if plain { word.to_string() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// The token, or what is in the file that holds it.
+pub(crate) fn token(given: &str) -> Result<String, Error> {
+    let token = crate::cargo::token(given)?;
+    if !token.contains('/') {
+        return Ok(token);
+    }
+    let path = Path::new(&token);
+    let text = std::fs::read_to_string(path);
+    text.map_err(|problem| Error::Unreadable { path: path.to_path_buf(), problem })
+}
+
+/// Starts a debugger on the program, in the execution of a token.
+pub(crate) fn debug(check: &Check<'_>, token: &str) -> Result<Exit, Error> {
+    let mut command = Command::new("gdb");
+    command.args(["--quiet", "--args"]).arg(check.program).args(check.arguments);
+    command.env(CHANNEL, DEBUGGER).env("UNPICK_REPLAY", token).env("LD_BIND_NOW", "1");
+    let listening = interrupt::listen();
+    let status = command.status().map_err(Error::NoDebugger);
+    drop(listening);
+    status.map(|_| Exit::Holds)
+}
+
 /// Runs a program under all executions, or the one that a variable names.
-pub(crate) fn run(program: &OsStr, arguments: &[OsString], variables: Variables<'_>) -> Result<Exit, Error> {
+pub(crate) fn run(check: &Check<'_>, variables: Variables<'_>) -> Result<Exit, Error> {
+    let Check { program, arguments, .. } = *check;
     let given = |name: &str| {
         let own = variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
         own.or_else(|| std::env::var(name).ok())
@@ -51,7 +115,7 @@ pub(crate) fn run(program: &OsStr, arguments: &[OsString], variables: Variables<
     drop(command);
     // Ctrl-C reaches the program as well, which says how far it has come.
     let listening = interrupt::listen();
-    let exit = listen(child, messages, &config, known);
+    let exit = listen(child, messages, &config, known, check);
     drop(listening);
     exit
 }
@@ -68,10 +132,12 @@ fn listen(
     messages: UnixStream,
     config: &Config,
     mut known: Option<Suppressions>,
+    check: &Check<'_>,
 ) -> Result<Exit, Error> {
     let mut meter = Meter::new(config);
     let mut naming = Naming::default();
     let mut report = String::new();
+    let mut findings = 0;
     let mut ended = None;
     for line in BufReader::new(&messages).lines() {
         let line = line.map_err(|problem| Error::Messages { problem: problem.to_string() })?;
@@ -89,10 +155,13 @@ fn listen(
             Message::Violation(finding) => {
                 let output = finding.output.clone();
                 let finding = naming.finding(*finding);
-                report.push_str(&unpick_report::text(
-                    &finding,
-                    &TextOptions { width: width(), ..TextOptions::default() },
-                ));
+                findings += 1;
+                check.keep(&finding, findings)?;
+                let options = TextOptions { width: width(), ..TextOptions::default() };
+                let text = unpick_report::text(&finding, &options);
+                // The last line is for tests of Rust.
+                let text = text.trim_end().rsplit_once('\n').map_or(text.as_str(), |(text, _)| text);
+                report.push_str(&format!("{text}\nreplay: {}\n", check.replay(&finding.token, config)));
                 report.push_str(&told_output(&output));
             }
             Message::Ask(question) => {

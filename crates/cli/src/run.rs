@@ -67,18 +67,25 @@ fn explore(run: &Run) -> Result<Exit, Error> {
     variables.extend(run.random.clone().map(|bound| ("UNPICK_RANDOM", bound)));
     variables.extend(run.clock_jumps.then(|| ("UNPICK_CLOCK_JUMPS", String::from("1"))));
     variables.extend(run.suppressions.clone().map(|file| ("UNPICK_SUPPRESSIONS", file)));
-    native::run(&run.program, &run.arguments, &variables)
+    let check =
+        native::Check { program: &run.program, arguments: &run.arguments, reports: run.reports.as_deref() };
+    native::run(&check, &variables)
 }
 
 /// Runs the execution of a token: of a program, if one is named, and else of the tests of a package.
 fn replay_any(replay: &Replay) -> Result<Exit, Error> {
     match replay.arguments.split_first() {
         Some((program, arguments)) if native::is_program(program) => {
-            let token = cargo::token(&replay.token)?;
+            let check = native::Check { program, arguments, reports: None };
+            let token = native::token(&replay.token)?;
+            if replay.gdb {
+                return native::debug(&check, &token);
+            }
             let known = replay.suppressions.clone().map(|file| ("UNPICK_SUPPRESSIONS", file));
             let variables: Vec<_> = known.into_iter().chain([("UNPICK_REPLAY", token)]).collect();
-            native::run(program, arguments, &variables)
+            native::run(&check, &variables)
         }
+        _ if replay.gdb => Err(Error::NothingToDebug),
         _ => cargo::replay(replay),
     }
 }

@@ -109,6 +109,10 @@ pub fn demangled(symbol: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(symbol) {
         return format!("{rust:#}");
     }
+    // A name of C may look like a part of one of C++, such as `t`, which is a type there.
+    if !symbol.starts_with("_Z") {
+        return symbol.to_string();
+    }
     let options =
         cpp_demangle::DemangleOptions::new().no_params().no_return_type().hide_expression_literal_types();
     let parsed = cpp_demangle::Symbol::new(symbol.as_bytes()).ok();
@@ -176,7 +180,9 @@ mod tests {
 
     #[test]
     fn names_are_made_readable() {
-        assert_eq!(demangled("main"), "main");
+        for plain in ["main", "t", "i", "f", "St", "PKc"] {
+            assert_eq!(demangled(plain), plain);
+        }
         assert_eq!(demangled("_ZN5queue4pushEi"), "queue::push");
         assert_eq!(demangled("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"), "core::fmt::Formatter::pad");
     }

@@ -153,8 +153,8 @@ impl Notes {
     fn of(file: &object::File<'_>) -> Result<Notes, gimli::Error> {
         let section = |id: gimli::SectionId| {
             let found = file.section_by_name(id.name());
-            let data = found.and_then(|section| section.data().ok()).unwrap_or_default();
-            Ok::<_, gimli::Error>(Reader::new(Arc::from(data), LittleEndian))
+            let data = found.and_then(|section| section.uncompressed_data().ok()).unwrap_or_default();
+            Ok::<_, gimli::Error>(Reader::new(Arc::from(&*data), LittleEndian))
         };
         let dwarf = Arc::new(gimli::Dwarf::load(section)?);
         let mut units = Vec::new();

@@ -19,6 +19,9 @@ pub use text::{Mark, mark, resolve};
 /// descriptor for messages.
 pub const CHANNEL: &str = "UNPICK_CHANNEL";
 
+/// The value of that variable for a program that runs one execution under a debugger: no message is sent.
+pub const DEBUGGER: &str = "debugger";
+
 /// The version of the messages.
 pub const VERSION: u32 = 2;
 
@@ -208,6 +211,9 @@ pub struct Thread {
     pub name: String,
     /// Where it was started.
     pub spawned: Option<Code>,
+    /// What called the function there, innermost first.
+    #[serde(default)]
+    pub callers: Vec<Code>,
 }
 
 /// Something in memory that the execution used.
@@ -237,6 +243,9 @@ pub enum Home {
         size: u64,
         /// Where the block was allocated, if that is known.
         allocated: Option<Code>,
+        /// What called the function there, as far as it is known, innermost first.
+        #[serde(default)]
+        callers: Vec<Code>,
     },
     /// On a stack.
     Stack {
@@ -267,6 +276,9 @@ pub struct Step {
     pub thread: usize,
     /// Where in the code.
     pub place: Option<Code>,
+    /// What called the function there, as far as it is known, innermost first.
+    #[serde(default)]
+    pub callers: Vec<Code>,
     /// What happened.
     pub action: Action,
     /// Whether the violation depends on this step.
@@ -358,6 +370,7 @@ mod tests {
         let step = Step {
             thread: 1,
             place: Some(Code { module: 0, offset: 7 }),
+            callers: vec![Code { module: 0, offset: 9 }],
             action: Action::Free,
             deciding: true,
         };
@@ -371,7 +384,7 @@ mod tests {
             title: String::from("data race"),
             message: vec![String::from("one"), String::from("two")],
             place: None,
-            threads: vec![Thread { name: String::from("main"), spawned: None }],
+            threads: vec![Thread { name: String::from("main"), spawned: None, callers: Vec::new() }],
             objects: vec![object],
             steps: vec![step],
             stacks: Vec::new(),

@@ -4,17 +4,21 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use unpick_core::op::Site;
-use unpick_core::violation::Kind;
+use unpick_core::violation::{Kind, Point};
 
+use crate::debugger;
 use crate::entry::entries;
+use crate::frames;
+use crate::isolation;
 use crate::mode::{self, Mode};
 use crate::ops;
 use crate::real::pass;
 use crate::session::{self, Session, depart_for_good};
+use crate::standby;
 use crate::sys;
+use crate::watch;
 
 entries! {
     abort => abort_program;
@@ -33,12 +37,9 @@ extern "C" fn abort_program() -> ! {
             crate::start::fail("a library aborted in its constructors, before the program began");
             sys::exit(2)
         }
-        Mode::Engine => {
-            sys::write(2, b"unpick: the runtime has failed; please report this\n");
-            sys::exit(70)
-        }
+        Mode::Engine => standby::broken("it has aborted"),
     }
-    let Some(caller) = ops::enter() else { sys::exit(70) };
+    let Some(caller) = ops::enter() else { sys::exit(standby::BROKEN) };
     caller.fail(Kind::Abort)
 }
 
@@ -93,42 +94,43 @@ const SIGNALS: [(i32, &str); 12] = [
 const SENT: [i32; 5] = [libc::SIGTERM, libc::SIGPIPE, libc::SIGALRM, libc::SIGUSR1, libc::SIGUSR2];
 
 /// Watches over crashes, and over threads that run without end.
-pub(crate) fn install(hang_limit: Duration) {
+pub(crate) fn install() {
     crate::pool::signal_stack();
     for (signal, _) in SIGNALS {
         handle(signal, on_crash);
     }
     handle(libc::SIGVTALRM, on_tick);
     handle(libc::SIGINT, on_interrupt);
+    std::panic::set_hook(Box::new(|panic| {
+        // An exception of the program that nobody catches comes to our own functions, which abort.
+        if !mode::in_program() {
+            standby::broken(&panic.to_string());
+        }
+    }));
+}
+
+/// Begins to look regularly whether the program does something visible. Each process has a clock of its own.
+pub(crate) fn start_clock() {
     let every = libc::timeval { tv_sec: 0, tv_usec: 100_000 };
     let timer = libc::itimerval { it_interval: every, it_value: every };
     // SAFETY: the timer is readable.
     unsafe { sys::call(libc::SYS_setitimer, [1, &raw const timer as usize, 0, 0, 0, 0]) };
-    watch_for_rest(hang_limit);
 }
 
-/// In so many parts the time is divided after which a thread that rests is taken to rest for ever.
-const PARTS: u32 = 4;
+unsafe extern "C" fn on_child(_: i32, _: *mut libc::siginfo_t, _: *mut c_void) {}
 
-/// Watches over threads that rest: no time of the processor passes for them, so it is looked now and then. The signal is
-/// that of the other watch.
-fn watch_for_rest(hang_limit: Duration) {
-    let part = (hang_limit / PARTS).max(Duration::from_millis(50));
-    let every = libc::timespec { tv_sec: part.as_secs() as i64, tv_nsec: part.subsec_nanos().into() };
-    let times = libc::itimerspec { it_interval: every, it_value: every };
-    let mut timer = 0i32;
-    // SAFETY: an event of zeroes is one; the kernel reads it and the times, and writes the number of the timer.
-    unsafe {
-        let mut event: libc::sigevent = MaybeUninit::zeroed().assume_init();
-        event.sigev_notify = libc::SIGEV_SIGNAL;
-        event.sigev_signo = libc::SIGVTALRM;
-        let arguments =
-            [libc::CLOCK_MONOTONIC as usize, &raw const event as usize, &raw mut timer as usize, 0, 0, 0];
-        if sys::call(libc::SYS_timer_create, arguments) == 0 {
-            let arguments = [timer as usize, 0, &raw const times as usize, 0, 0, 0];
-            sys::call(libc::SYS_timer_settime, arguments);
-        }
+/// Lets the end of another process end a wait with [`sys::is_readable`], and nothing else; or no longer.
+pub(crate) fn heed_children(heed: bool) {
+    let how = if heed { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK };
+    if heed {
+        handle(libc::SIGCHLD, on_child);
+    } else {
+        // SAFETY: as it was at first.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     }
+    let mask = 1u64 << (libc::SIGCHLD - 1);
+    // SAFETY: the mask is readable.
+    unsafe { sys::call(libc::SYS_rt_sigprocmask, [how as usize, &raw const mask as usize, 0, 8, 0, 0]) };
 }
 
 /// Whether the process was interrupted.
@@ -158,32 +160,86 @@ fn handle(signal: i32, handler: Handler) {
     }
 }
 
+/// What a signal has interrupted.
+struct Interrupted {
+    instruction: usize,
+    stack: usize,
+}
+
+impl Interrupted {
+    /// Of the context that a handler gets.
+    unsafe fn new(context: *mut c_void) -> Interrupted {
+        // SAFETY: the kernel passes valid pointers to a handler.
+        let registers = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+        let register = |number: i32| registers[number as usize] as usize;
+        Interrupted { instruction: register(libc::REG_RIP), stack: register(libc::REG_RSP) }
+    }
+
+    /// Ends the execution with a violation of the thread that was interrupted.
+    fn fail(&self, session: *mut Session, kind: Kind) -> ! {
+        // SAFETY: the program runs, so there is a session, which nobody else uses.
+        let s = unsafe { &mut *session };
+        // The instruction tells enough where it is the user's, unless more is asked for.
+        let top = s.threads[s.current.index()].fiber.top;
+        let frames = match s.recorder.is_some() || !s.modules.is_of_user(self.instruction) {
+            true => frames::walk_interrupted(self.instruction, self.stack, top),
+            false => Vec::new(),
+        };
+        let user = frames.iter().map(|frame| frame.address).find(|&address| s.modules.is_of_user(address));
+        // Places are return addresses, which come after the instruction.
+        let site = user.filter(|_| !s.modules.is_of_user(self.instruction)).unwrap_or(self.instruction + 1);
+        let site = Site(site as u64);
+        let point = Point { thread: s.current, index: s.execution.position(s.current), site };
+        if let Some(recorder) = &mut s.recorder {
+            recorder.keep(point, &frames);
+        }
+        s.fail(kind, site);
+        depart_for_good(session)
+    }
+}
+
 unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid pointers to a handler of this kind.
-    let (address, code, registers) = unsafe {
-        let context = &*context.cast::<libc::ucontext_t>();
-        ((*info).si_addr() as usize, (*info).si_code, context.uc_mcontext.gregs)
-    };
-    let instruction = registers[libc::REG_RIP as usize] as usize;
-    // SAFETY: signals of these kinds have a sender; who asks for its own number changes nothing.
-    if SENT.contains(&signal) && unsafe { (*info).si_pid() } as isize != unsafe { own_process() } {
-        sys::exit(128 + signal);
+    let (address, code, at) =
+        unsafe { ((*info).si_addr() as usize, (*info).si_code, Interrupted::new(context)) };
+    let sent = code <= 0;
+    // SAFETY: a signal that was sent has a sender.
+    if SENT.contains(&signal) && sent && unsafe { (*info).si_pid() } != sys::own_process() {
+        end_by(signal);
     }
     if !mode::in_program() {
-        let text =
-            format!("unpick: signal {signal} in the runtime, at {instruction:#x}, address {address:#x}\n");
-        sys::write(2, text.as_bytes());
-        sys::exit(70);
+        if signal == libc::SIGTRAP && debugger::is_on() {
+            // The stop at a violation, and the debugger has gone.
+            return;
+        }
+        if signal == libc::SIGPIPE {
+            // Nobody listens any more.
+            sys::exit(standby::TOLD);
+        }
+        if let Some((instruction, stack)) = frames::refuge() {
+            // SAFETY: as above; the walk of a stack goes on there.
+            let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+            registers[libc::REG_RIP as usize] = instruction as i64;
+            registers[libc::REG_RSP as usize] = stack as i64;
+            return;
+        }
+        // Nothing of ours can be relied on.
+        if standby::ends_with_parent() {
+            sys::exit(standby::BROKEN);
+        }
+        standby::broken(&format!("signal {signal} at {:#x}, address {address:#x}", at.instruction));
     }
     mode::set(Mode::Engine);
     let what = SIGNALS.iter().find(|(number, _)| *number == signal).map_or("a signal", |(_, what)| what);
     let session = session::get();
     // SAFETY: the program runs, so there is a session, which nobody else uses.
-    let s = unsafe { &mut *session };
-    let fiber = s.threads[s.current.index()].fiber;
-    let stack = registers[libc::REG_RSP as usize] as usize;
-    let sent = code <= 0;
-    let problem = if signal == libc::SIGSEGV && address.abs_diff(stack) < 1 << 16 && stack < fiber.top {
+    let s = unsafe { &*session };
+    let top = s.threads[s.current.index()].fiber.top;
+    let problem = if signal == libc::SIGSEGV && isolation::is_guarded(address) {
+        String::from(
+            "the program writes to memory that is not its own, but the checker's: a pointer has gone astray",
+        )
+    } else if signal == libc::SIGSEGV && address.abs_diff(at.stack) < 1 << 16 && at.stack < top {
         String::from("the stack has overflowed")
     } else if signal == libc::SIGSEGV && address < 4096 && !sent {
         format!("{what}: a null pointer is used, address {address:#x}")
@@ -192,76 +248,60 @@ unsafe extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: 
     } else {
         String::from(what)
     };
-    let kind = if signal == libc::SIGABRT { Kind::Abort } else { Kind::Crash { problem } };
-    // Places are return addresses, which come after the instruction.
-    s.fail(kind, Site(instruction as u64 + 1));
-    depart_for_good(session)
+    at.fail(session, if signal == libc::SIGABRT { Kind::Abort } else { Kind::Crash { problem } })
 }
 
-unsafe fn own_process() -> isize {
-    // SAFETY: asks for a number.
-    unsafe { sys::call(libc::SYS_getpid, [0; 6]) }
+/// Ends the process by a signal that somebody else has sent, as if it were not handled.
+fn end_by(signal: i32) -> ! {
+    // SAFETY: the process ends.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
+    sys::kill(sys::own_process(), signal);
+    sys::exit(128 + signal)
 }
 
 /// What is said of a thread that does nothing visible for long.
 pub(crate) const ENDLESS: &str = "the thread goes round without end, and does nothing that others could see";
-
-/// What is said of a thread that the system does not let go on.
-const RESTS: &str = "the thread waits in the system, and nothing lets it go on";
-
-/// Looks whether the running thread rests.
-fn on_part(s: &mut Session, instruction: usize) {
-    let now = (s.execution.stats().runs, s.execution.position(s.current));
-    let cpu = crate::explore::cpu();
-    let (progress, before, parts) = s.rested;
-    if progress != now || cpu > before + Duration::from_millis(20) {
-        s.rested = (now, cpu, 0);
-        return;
-    }
-    s.rested.2 = parts + 1;
-    if parts + 1 >= PARTS && mode::in_program() {
-        mode::set(Mode::Engine);
-        s.rested.2 = 0;
-        s.fail(Kind::Crash { problem: String::from(RESTS) }, Site(instruction as u64 + 1));
-        depart_for_good(s)
-    }
-}
 
 unsafe extern "C" fn on_tick(_: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     let session = session::get();
     if session.is_null() {
         return;
     }
-    // SAFETY: the kernel passes valid pointers to a handler of this kind; the session is never freed.
-    unsafe {
-        if (*info).si_code == libc::SI_TIMER {
-            let registers = (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
-            return on_part(&mut *session, registers[libc::REG_RIP as usize] as usize);
+    // SAFETY: the kernel passes valid pointers to a handler of this kind.
+    let (code, call, at) = unsafe { ((*info).si_code, watch::number(info), Interrupted::new(context)) };
+    let in_program = mode::in_program();
+    if code == libc::SI_QUEUE {
+        if in_program {
+            mode::set(Mode::Engine);
+            at.fail(session, Kind::Crash { problem: watch::told(call) });
         }
+        return;
+    }
+    if in_program {
+        mode::set(Mode::Engine);
+    } else if mode::is_guarded() {
+        // The engine is about to do so, or has done it.
+        isolation::open();
     }
     // SAFETY: the session is never freed. Where the engine was interrupted, numbers are read that it may be about to
     // change; then another tick tells.
     let s = unsafe { &mut *session };
     let now = (s.execution.stats().runs, s.execution.position(s.current));
     let (runs, position, ticks) = s.looked;
-    if (runs, position) != now {
-        s.looked = (now.0, now.1, 0);
-        return;
-    }
-    s.looked.2 = ticks + 1;
-    if ticks + 1 < s.limits.most_ticks {
-        return;
-    }
-    if !mode::in_program() {
+    let ticks = if (runs, position) == now { ticks + 1 } else { 0 };
+    s.looked = (now.0, now.1, ticks);
+    if ticks >= s.limits.most_ticks {
+        if in_program {
+            s.looked.2 = 0;
+            at.fail(session, Kind::Crash { problem: String::from(ENDLESS) });
+        }
         // The thread is stopped when it next comes in.
         session::stop_soon();
-        return;
+        if ticks >= s.limits.most_ticks.saturating_mul(10) {
+            standby::broken("it goes round without end");
+        }
     }
-    mode::set(Mode::Engine);
-    s.looked.2 = 0;
-    // SAFETY: the kernel passes valid pointers to a handler of this kind.
-    let registers = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    let problem = String::from(ENDLESS);
-    s.fail(Kind::Crash { problem }, Site(registers[libc::REG_RIP as usize] as u64 + 1));
-    depart_for_good(session)
+    if in_program {
+        mode::set(Mode::Program);
+    }
 }

@@ -13,10 +13,13 @@ use unpick_core::violation::{Kind, Point, Violation};
 use unpick_native_wire::{self as wire, Message, Warning};
 
 use crate::crash;
+use crate::debugger;
 use crate::facts::Facts;
+use crate::isolation;
 use crate::output::Kept;
 use crate::record::Recorder;
 use crate::session::{self, Session};
+use crate::standby::Standby;
 use crate::start::send;
 use crate::telling;
 
@@ -74,12 +77,21 @@ struct Search<'a> {
     cut: Option<Point>,
     tally: Tally,
     found: Vec<Found>,
+    standby: Standby,
 }
 
 impl Search<'_> {
     fn run(&mut self) -> Result<Ending, Error> {
         let (mut since_clock, mut events_at_clock) = (0, 0);
         loop {
+            let executions = self.tally.total(self.session.execution.stats()).executions();
+            self.standby.note(executions);
+            if self.standby.is_due(executions) {
+                self.stand_by(executions)?;
+            }
+            if self.standby.ends {
+                return Ok(Ending::Interrupted);
+            }
             let outcome = self.run_once()?;
             if let Outcome::Cut(point) = outcome {
                 self.cut.get_or_insert(point);
@@ -89,6 +101,7 @@ impl Search<'_> {
                 if self.found.len() >= self.config.keep_going {
                     return Ok(Ending::Violated);
                 }
+                self.standby.hurry();
             }
             let execution = &mut self.session.execution;
             execution.recycle(outcome);
@@ -111,6 +124,15 @@ impl Search<'_> {
                 return Ok(Ending::Interrupted);
             }
         }
+    }
+
+    /// Makes a checkpoint. When it has become the worker, it may have to isolate executions.
+    fn stand_by(&mut self, executions: u64) -> Result<(), Error> {
+        let started = self.started;
+        if self.standby.checkpoint(executions, || started.elapsed()) {
+            self.session.restore_files();
+        }
+        if self.standby.isolated { isolation::begin() } else { Ok(()) }
     }
 
     /// Keeps a violation, if none like it was found before.
@@ -182,6 +204,7 @@ impl Search<'_> {
         let execution = &mut self.session.execution;
         let stats = self.tally.total(execution.stats());
         let elapsed = self.started.elapsed();
+        self.standby.look(stats.executions(), elapsed);
         let step = self.plan.review(execution, Moment { elapsed, ended });
         if elapsed >= self.told + PROGRESS {
             self.told = elapsed;
@@ -238,7 +261,12 @@ fn aside<R>(session: &mut Session, other: Execution, follow: impl FnOnce(&mut Se
 }
 
 /// Explores, and sends the verdict.
-pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan>) -> Result<(), Error> {
+pub(crate) fn explore(
+    session: *mut Session,
+    config: &Config,
+    plan: Box<dyn Plan>,
+    standby: Standby,
+) -> Result<(), Error> {
     // SAFETY: the session is never freed, and this is the only reference while the program does not run.
     let session = unsafe { &mut *session };
     let started = Instant::now();
@@ -251,6 +279,7 @@ pub(crate) fn explore(session: *mut Session, config: &Config, plan: Box<dyn Plan
         cut: None,
         tally: Tally::default(),
         found: Vec::new(),
+        standby,
     };
     let ending = search.run()?;
     let Search { session, mut plan, cut, tally, found, .. } = search;
@@ -343,6 +372,9 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
             ),
         });
     };
+    if debugger::is_on() {
+        return Ok(());
+    }
     let stats = *session.execution.stats();
     let summary = summary(&config, session, &stats, false, false);
     let finding = telling::tell_schedule(session, &config, &violation, &schedule, 1)?;
@@ -452,11 +484,18 @@ fn summary(config: &Config, session: &Session, stats: &Stats, exhausted: bool, d
     summary.sampled(config.seed, strategy.coverage().map(|pairs| (pairs.pairs(), pairs.last_new())))
 }
 
-/// CPU time of the process.
-pub(crate) fn cpu() -> Duration {
+/// CPU time of the process, and of those that have run executions for it.
+fn cpu() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let arguments = [libc::CLOCK_PROCESS_CPUTIME_ID as usize, &raw mut time as usize, 0, 0, 0, 0];
     // SAFETY: a valid clock and a valid place for its time.
     unsafe { crate::sys::call(libc::SYS_clock_gettime, arguments) };
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    // SAFETY: zeroes are a valid account.
+    let mut children: libc::rusage = unsafe { std::mem::zeroed() };
+    let arguments = [libc::RUSAGE_CHILDREN as usize, &raw mut children as usize, 0, 0, 0, 0];
+    // SAFETY: a valid place for the account.
+    unsafe { crate::sys::call(libc::SYS_getrusage, arguments) };
+    let used = |time: libc::timeval| Duration::new(time.tv_sec as u64, 1000 * time.tv_usec as u32);
+    let own = Duration::new(time.tv_sec as u64, time.tv_nsec as u32);
+    own + used(children.ru_utime) + used(children.ru_stime)
 }

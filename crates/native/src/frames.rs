@@ -1,6 +1,8 @@
 //! Call stacks of the program.
 
+use std::arch::asm;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 type Context = c_void;
 
@@ -16,6 +18,8 @@ const MOST: usize = 64;
 struct Walk {
     frame: usize,
     top: usize,
+    /// Frames are passed over until this address is met.
+    skipped_to: Option<usize>,
     /// Where each frame goes on, and its stack pointer; after the last one, where that one ends.
     frames: Vec<(usize, usize)>,
     end: Option<usize>,
@@ -40,11 +44,70 @@ pub(crate) fn prepare() {
 
 /// The frames between `frame` and `top`, innermost first.
 pub(crate) fn walk(frame: usize, top: usize) -> Vec<Frame> {
-    let mut walk = Walk { frame, top, frames: Vec::new(), end: None };
-    // SAFETY: the callback gets the walk, and uses it only during the call.
-    unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
+    walk_from(frame, top, None)
+}
+
+/// The same for a thread that a signal has interrupted at an instruction. The handler runs on a stack of its own.
+pub(crate) fn walk_interrupted(instruction: usize, stack: usize, top: usize) -> Vec<Frame> {
+    walk_from(stack - 1, top, Some(instruction))
+}
+
+/// The same for a thread that has called from a place, without what lies between.
+pub(crate) fn walk_to(place: usize, top: usize) -> Vec<Frame> {
+    walk_from(0, top, Some(place))
+}
+
+fn walk_from(frame: usize, top: usize, skipped_to: Option<usize>) -> Vec<Frame> {
+    let mut walk = Walk { frame, top, skipped_to, frames: Vec::new(), end: None };
+    look_around((&raw mut walk).cast());
     let ends = walk.frames.iter().skip(1).map(|(_, stack)| *stack).chain([walk.end.unwrap_or(top)]);
     walk.frames.iter().zip(ends).map(|(&(address, stack), base)| Frame { address, base, stack }).collect()
+}
+
+/// Where a walk goes on that meets a stack which the program has destroyed: instruction and stack pointer, and the other registers that
+/// calls keep; 0: there is no walk.
+static REFUGE: [AtomicUsize; 8] = [const { AtomicUsize::new(0) }; 8];
+
+/// Where the walk goes on whose steps have led to an address that cannot be read. What was found before is kept.
+pub(crate) fn refuge() -> Option<(usize, usize)> {
+    let [instruction, stack] = [REFUGE[0].load(Relaxed), REFUGE[1].load(Relaxed)];
+    (instruction != 0).then_some((instruction, stack))
+}
+
+/// Visits all frames, as far as they can be found.
+fn look_around(walk: *mut c_void) {
+    // SAFETY: calls a function of C, with a walk that the callback uses only during the call. If a signal ends that call, the
+    // handler goes on at the label with the stack pointer of before the call, and the registers that calls keep are put
+    // back. The stack pointer is not changed here, so that the walk finds its way past this frame.
+    unsafe {
+        asm!(
+            "lea r8, [rip + {refuge}]",
+            "lea rax, [rip + 2f]",
+            "mov [r8 + 8], rsp",
+            "mov [r8 + 16], rbp",
+            "mov [r8 + 24], rbx",
+            "mov [r8 + 32], r12",
+            "mov [r8 + 40], r13",
+            "mov [r8 + 48], r14",
+            "mov [r8 + 56], r15",
+            "mov [r8], rax",
+            "call r9",
+            "2:",
+            "lea r8, [rip + {refuge}]",
+            "mov rbp, [r8 + 16]",
+            "mov rbx, [r8 + 24]",
+            "mov r12, [r8 + 32]",
+            "mov r13, [r8 + 40]",
+            "mov r14, [r8 + 48]",
+            "mov r15, [r8 + 56]",
+            refuge = sym REFUGE,
+            in("rdi") visit as *const (),
+            in("rsi") walk,
+            in("r9") _Unwind_Backtrace as *const (),
+            clobber_abi("C"),
+        );
+    }
+    REFUGE[0].store(0, Relaxed);
 }
 
 extern "C" fn visit(context: *mut Context, walk: *mut c_void) -> i32 {
@@ -54,6 +117,10 @@ extern "C" fn visit(context: *mut Context, walk: *mut c_void) -> i32 {
     // of the frame before, which is the stack pointer of this one.
     let (walk, address, stack) =
         unsafe { (&mut *walk.cast::<Walk>(), _Unwind_GetIP(context), _Unwind_GetCFA(context)) };
+    if walk.skipped_to.is_some_and(|wanted| wanted != address) {
+        return GO_ON;
+    }
+    walk.skipped_to = None;
     if stack > walk.top || address == 0 || walk.frames.len() == MOST {
         walk.end = (stack <= walk.top).then_some(stack);
         return END;

@@ -6,7 +6,8 @@
 //!
 //! The first arena is for what libraries allocated before the program began, and for what the C library needs for the engine.
 
-use std::cell::UnsafeCell;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::violation::Point;
@@ -122,16 +123,18 @@ struct Heap {
     freed: Vec<usize>,
 }
 
-struct Global(UnsafeCell<Heap>);
+/// What is known of the heap, in the engine's own memory. One OS thread uses it: in a check there is only one that runs code.
+static HEAP: AtomicPtr<Heap> = AtomicPtr::new(null_mut());
 
-// SAFETY: one OS thread at a time uses the heap: in a check there is only one that runs code.
-unsafe impl Sync for Global {}
-
-static HEAP: Global = Global(UnsafeCell::new(Heap { arenas: Vec::new(), kept: (0, 0), freed: Vec::new() }));
-
+#[inline(always)]
 fn heap() -> &'static mut Heap {
-    // SAFETY: see `Global`; no caller in this module holds a reference across a call of another.
-    unsafe { &mut *HEAP.0.get() }
+    let mut heap = HEAP.load(Relaxed);
+    if heap.is_null() {
+        heap = Box::leak(Box::default());
+        HEAP.store(heap, Relaxed);
+    }
+    // SAFETY: it is never freed; no caller in this module holds a reference across a call of another.
+    unsafe { &mut *heap }
 }
 
 /// Who allocates.
@@ -209,14 +212,29 @@ pub(crate) fn kept() -> Option<(usize, usize)> {
 pub(crate) fn restore() {
     let heap = heap();
     let (count, top) = heap.kept;
-    for (number, arena) in heap.arenas.iter_mut().enumerate().filter(|(_, arena)| arena.mapped != 0) {
+    for (number, arena) in heap.arenas.iter_mut().enumerate() {
         match number {
+            _ if arena.mapped == 0 => arena.blocks.clear(),
             0 => arena.cut(count, top),
             _ => arena.cut(0, BASE + number * SPACE),
         }
     }
     while let Some(index) = heap.freed.pop() {
         heap.arenas[0].blocks[index].freed = None;
+    }
+}
+
+/// How far each arena is mapped in this process.
+pub(crate) fn mapped() -> Vec<usize> {
+    heap().arenas.iter().map(|arena| arena.mapped).collect()
+}
+
+/// Says again how far each arena is mapped in this process, after another one has used the heap.
+pub(crate) fn set_mapped(mapped: &[usize]) {
+    let own = mapped.iter().copied().chain(std::iter::repeat(0));
+    for (arena, mapped) in heap().arenas.iter_mut().zip(own) {
+        arena.mapped = mapped;
+        arena.top = arena.top.min(mapped);
     }
 }
 

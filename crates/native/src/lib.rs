@@ -21,12 +21,14 @@
 //! | `told` | what programs tell us: `unpick.h` |
 //! | `wakes`, `facts` | how threads wait for each other, and what one execution tells the next |
 //! | `fiber`, `pool` | threads of the program on one OS thread |
+//! | `standby`, `isolation`, `watch` | what the program must not destroy or stop: checkpoints, processes of their own, blocked calls |
 //! | `modules`, `snapshot`, `files` | the memory and the open files of the program, and how they are brought back |
 //! | `leaks` | memory that is left behind |
 //! | `excuses` | violations that are known |
 //! | `unordered` | writes that nothing orders |
 //! | `heap`, `shadow`, `places` | what is known of memory: blocks, accesses, locations of the graph |
 //! | `telling`, `record`, `frames`, `output` | what is sent about a violation |
+//! | `debugger` | one execution under a debugger |
 //! | `own_memory`, `sys`, `real` | the engine's own memory, the kernel, and the C library behind us |
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -37,6 +39,7 @@ mod abi_plain;
 mod c11;
 mod constructors;
 mod crash;
+mod debugger;
 mod entry;
 mod excuses;
 mod explore;
@@ -46,6 +49,7 @@ mod files;
 mod frames;
 mod futex;
 mod heap;
+mod isolation;
 mod leaks;
 mod memory;
 mod mode;
@@ -63,6 +67,7 @@ mod refused;
 mod session;
 mod shadow;
 mod snapshot;
+mod standby;
 mod start;
 mod statics;
 mod sys;
@@ -73,3 +78,4 @@ mod told;
 mod unordered;
 mod unwind;
 mod wakes;
+mod watch;

@@ -65,7 +65,7 @@ fn take(size: usize, align: usize, zero: bool) -> usize {
                 heap::undefine(block);
             }
             if caller.session().recorder.is_some() {
-                caller.record();
+                caller.record_block(block);
             }
             caller.leave();
             block

@@ -4,8 +4,9 @@
 //! the one that it stands in front of does. In a check there is one OS thread that runs code, so that a plain
 //! flag tells whether the program or the engine has called.
 
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
+use crate::isolation;
 use crate::sys;
 
 /// Nobody has asked yet.
@@ -52,9 +53,32 @@ pub(crate) fn in_program() -> bool {
     MODE.load(Relaxed) == PROGRAM
 }
 
+/// Whether the engine's memory is out of the program's reach.
+static GUARDED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the engine's memory is out of the program's reach.
+#[inline(always)]
+pub(crate) fn is_guarded() -> bool {
+    GUARDED.load(Relaxed)
+}
+
+/// Puts the engine's memory out of reach whenever the program runs, from now on.
+pub(crate) fn guard() {
+    GUARDED.store(true, Relaxed);
+}
+
 /// Says whose code runs from now on.
 #[inline(always)]
 pub(crate) fn set(mode: Mode) {
+    if is_guarded() {
+        return isolation::set(mode);
+    }
+    store(mode);
+}
+
+/// As [`set`], where the engine's memory is as it should be.
+#[inline(always)]
+pub(crate) fn store(mode: Mode) {
     let number = match mode {
         Mode::Off => OFF,
         Mode::Before => BEFORE,

@@ -19,6 +19,8 @@ pub(crate) struct Module {
     pub(crate) storage: Option<(isize, usize)>,
     /// Whether it is the C library or a part of it.
     is_system: bool,
+    /// Whether it belongs to the C or C++ library.
+    is_of_language: bool,
     /// Whether it is the program or one of its libraries, and neither ours nor the loader.
     pub(crate) is_of_program: bool,
 }
@@ -48,6 +50,38 @@ impl Modules {
     pub(crate) fn is_system(&self, address: usize) -> bool {
         let code = self.code(address);
         code.is_some_and(|code| self.list[code.module as usize].is_system)
+    }
+
+    /// Whether an address is code of the program or of a library that is no part of the system's.
+    pub(crate) fn is_of_user(&self, address: usize) -> bool {
+        let code = self.code(address);
+        code.is_some_and(|code| {
+            let module = &self.list[code.module as usize];
+            module.is_of_program && !module.is_of_language
+        })
+    }
+
+    /// The libraries whose accesses to memory are not seen, as the end of a sentence that gives advice; empty: there are none.
+    pub(crate) fn told_unseen(&self) -> String {
+        // Instrumented code calls functions of these names.
+        let is_seen = |path: &str| {
+            let bytes = std::fs::read(path).unwrap_or_default();
+            bytes.windows(7).any(|window| window == b"__tsan_")
+        };
+        let own = self.list.iter().filter(|module| module.is_of_program && !module.is_of_language);
+        let unseen = own.map(|module| module.path.as_str()).filter(|path| !path.is_empty() && !is_seen(path));
+        let unseen: Vec<String> = unseen.map(|path| format!("`{path}`")).collect();
+        if unseen.is_empty() {
+            return String::new();
+        }
+        format!(
+            "; {} not compiled by `unpick cc` or `unpick c++`, so that what is read and written there is not seen: compile it \
+             so, or keep memory that threads share away from it",
+            match unseen.as_slice() {
+                [one] => format!("{one} was"),
+                more => format!("{} were", more.join(" and ")),
+            }
+        )
     }
 
     /// The place of an address.
@@ -96,7 +130,18 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, scan: *mut c_
     let is_of_program = !is_ours && !is_loader;
     let system = ["libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so"];
     let is_system = is_ours || is_loader || system.iter().any(|name| file.starts_with(name));
-    scan.modules.push(Module { is_system, path, base, parts, writable, storage, is_of_program });
+    let language = ["libstdc++.so", "libc++.so", "libc++abi.so", "libunwind.so", "libatomic.so", "librt.so"];
+    let is_of_language = is_system || language.iter().any(|name| file.starts_with(name));
+    scan.modules.push(Module {
+        is_system,
+        is_of_language,
+        path,
+        base,
+        parts,
+        writable,
+        storage,
+        is_of_program,
+    });
     0
 }
 

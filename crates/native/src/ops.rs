@@ -10,7 +10,9 @@ use unpick_core::op::{Kind, Mode as Order, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Block, Point, Violation, Wait, Waiter};
 
 use crate::crash;
+use crate::debugger;
 use crate::entry;
+use crate::frames;
 use crate::heap;
 use crate::mode::{self, Mode};
 use crate::places::Key;
@@ -263,6 +265,19 @@ impl Caller {
         }
     }
 
+    /// Keeps the call stack of the allocation of a block.
+    #[cold]
+    pub(crate) fn record_block(&self, block: usize) {
+        let s = self.session();
+        let (thread, index) = (self.thread, s.execution.position(self.thread));
+        let top = s.threads[thread.index()].fiber.top;
+        if let Some(recorder) = s.recorder.as_mut().filter(|_| self.frame != 0) {
+            let frames = frames::walk(self.frame, top);
+            recorder.keep_block(block, &frames);
+            recorder.keep(Point { thread, index, site: self.site }, &frames);
+        }
+    }
+
     /// Whether the last op of the caller was a weak exchange that failed without a reason.
     pub(crate) fn failed_spuriously(&self) -> bool {
         let execution = &self.session().execution;
@@ -391,8 +406,8 @@ impl Session {
     #[cold]
     fn leaves_out(&mut self, address: usize, point: Point) -> bool {
         let top = self.threads[point.thread.index()].fiber.top;
-        if let Some(recorder) = &mut self.recorder {
-            recorder.note_plain(point, top);
+        if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.wants(point)) {
+            recorder.keep(point, &frames::walk_to(point.site.0 as usize, top));
         }
         self.ignored.iter().any(|&(from, to)| from <= address && address < to)
     }
@@ -444,7 +459,9 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             recorder.range = Some((address, size));
         }
-        self.execution.fail(Violation { kind, point: touch.point });
+        let violation = Violation { kind, point: touch.point };
+        debugger::stop(&violation);
+        self.execution.fail(violation);
         true
     }
 }

@@ -1,22 +1,30 @@
 //! The engine's own memory: apart from the program's, and never restored.
 //!
 //! Blocks have sizes of some classes, four for each power of two. Blocks that are given back are kept in a list
-//! for each class.
+//! for each class. All of it, the state of the allocator included, lies in one range of addresses, so that it can be
+//! shared with other processes and guarded against the program as a whole.
 
 use std::alloc::{GlobalAlloc, Layout};
-use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use unpick_core::error::Error;
+
+use crate::standby;
 use crate::sys;
 
 /// Bytes of address space, tried one after the other.
 const SIZES: [usize; 5] = [1 << 38, 1 << 36, 1 << 34, 1 << 32, 1 << 30];
 
+/// The size of a page.
+const PAGE: usize = 4096;
+
 /// Classes: four for each power of two.
 const CLASSES: usize = 4 * 40;
 
+/// Lies at the beginning of the memory.
 struct State {
-    /// First free byte; 0: no memory yet.
+    /// First free byte.
     top: usize,
     end: usize,
     /// The first free block of each class; each holds the address of the next.
@@ -26,17 +34,36 @@ struct State {
 /// The allocator.
 pub(crate) struct OwnMemory {
     locked: AtomicBool,
-    state: UnsafeCell<State>,
+    /// Used under the lock only; null: no memory yet.
+    state: AtomicPtr<State>,
 }
 
-// SAFETY: the state is used under the lock only.
-unsafe impl Sync for OwnMemory {}
-
 #[global_allocator]
-static OWN: OwnMemory = OwnMemory {
-    locked: AtomicBool::new(false),
-    state: UnsafeCell::new(State { top: 0, end: 0, free: [0; CLASSES] }),
-};
+static OWN: OwnMemory = OwnMemory { locked: AtomicBool::new(false), state: AtomicPtr::new(null_mut()) };
+
+/// Where the memory in use lies, in whole pages.
+pub(crate) fn range() -> (usize, usize) {
+    let state = OWN.state.load(Ordering::Relaxed);
+    // SAFETY: the state is never unmapped; one OS thread runs, and does not hold the lock here.
+    let top = if state.is_null() { 0 } else { unsafe { (*state).top } };
+    (state as usize, top.next_multiple_of(PAGE))
+}
+
+/// Shares the memory with the processes that are made from now on: what they write there is seen here.
+///
+/// # Errors
+///
+/// When the machine has no room for it.
+pub(crate) fn share() -> Result<(), Error> {
+    let (start, top) = range();
+    // SAFETY: as for `range`.
+    let end = unsafe { (*(start as *const State)).end };
+    sys::map_file(start, end - start, top - start, libc::MAP_SHARED).map_err(|code| Error::Machine {
+        problem: format!(
+            "the memory of the check cannot be shared between processes: error {code}; use `--isolation restore`"
+        ),
+    })
+}
 
 /// The class of a size, and the bytes that its blocks have.
 #[inline(always)]
@@ -50,17 +77,44 @@ fn class(size: usize) -> (usize, usize) {
 
 impl OwnMemory {
     fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+        let mut rounds = 0u32;
         while self.locked.swap(true, Ordering::Acquire) {
             std::hint::spin_loop();
+            rounds += 1;
+            // In a check nobody else takes the lock: the program has written over it.
+            if rounds == 1 << 22 && standby::ends_with_parent() {
+                sys::exit(standby::BROKEN);
+            }
+            rounds &= (1 << 23) - 1;
         }
-        // SAFETY: the lock is held.
-        let result = f(unsafe { &mut *self.state.get() });
+        let mut state = self.state.load(Ordering::Relaxed);
+        if state.is_null() {
+            state = State::make();
+            self.state.store(state, Ordering::Relaxed);
+        }
+        // SAFETY: the lock is held, and the state is never unmapped.
+        let result = f(unsafe { &mut *state });
         self.locked.store(false, Ordering::Release);
         result
     }
 }
 
 impl State {
+    /// Maps the memory. Without any, nothing can be done.
+    fn make() -> *mut State {
+        let Some((start, size)) = SIZES.iter().find_map(|&size| Some((sys::map(0, size)?, size))) else {
+            sys::write(2, b"unpick: there is no memory for the check\n");
+            sys::exit(2);
+        };
+        let state = start as *mut State;
+        // SAFETY: a new mapping with room for the state; zeroes are a state without free blocks.
+        unsafe {
+            (*state).top = (start + size_of::<State>()).next_multiple_of(16);
+            (*state).end = start + size;
+        }
+        state
+    }
+
     fn take(&mut self, size: usize, align: usize) -> usize {
         let (class, bytes) = class(size.max(align));
         if class >= CLASSES {
@@ -71,12 +125,6 @@ impl State {
             // SAFETY: a free block, which holds the address of the next.
             self.free[class] = unsafe { *(first as *const usize) };
             return first;
-        }
-        if self.top == 0 {
-            let Some((start, size)) = SIZES.iter().find_map(|&size| Some((sys::map(0, size)?, size))) else {
-                return 0;
-            };
-            (self.top, self.end) = (start, start + size);
         }
         let align = align.max(16);
         let start = (self.top + align - 1) & !(align - 1);

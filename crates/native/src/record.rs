@@ -7,6 +7,9 @@ use unpick_core::violation::Point;
 
 use crate::frames::Frame;
 
+/// Functions at most that are kept of the stack of each event.
+const CALLERS: usize = 8;
+
 /// Keeps call stacks.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
@@ -17,6 +20,10 @@ pub(crate) struct Recorder {
     /// All frames that threads were seen in, by thread, canonical frame address and place in the code: the stack pointer, and a
     /// number that is the higher the later they were seen.
     pub(crate) frames: BTreeMap<(usize, usize, usize), (usize, usize)>,
+    /// What called the function that a thread stood in before an event, by thread and index, innermost first.
+    pub(crate) callers: BTreeMap<(ThreadId, u32), Vec<usize>>,
+    /// What called the function that has allocated a block, by the address of the block.
+    pub(crate) blocks: BTreeMap<usize, Vec<usize>>,
     /// How often stacks were looked at.
     looks: usize,
     /// Remarks: who made them, before which event, and where.
@@ -35,6 +42,8 @@ impl Recorder {
     pub(crate) fn begin(&mut self) {
         self.stacks.clear();
         self.frames.clear();
+        self.callers.clear();
+        self.blocks.clear();
         self.labels.clear();
         self.range = None;
     }
@@ -48,28 +57,34 @@ impl Recorder {
     /// `top`.
     pub(crate) fn note(&mut self, point: Point, frame: usize, top: usize) {
         let frames = crate::frames::walk(frame, top);
-        self.looks += 1;
-        for frame in &frames {
-            let key = (point.thread.index(), frame.base, frame.address);
-            self.frames.insert(key, (frame.stack, self.looks));
-        }
         self.keep(point, &frames);
     }
 
-    /// Keeps the stack of a thread that makes a plain access at a point, if it is wanted.
-    pub(crate) fn note_plain(&mut self, point: Point, top: usize) {
-        if self.wanted.contains(&point) {
-            let frames = crate::frames::walk(0, top);
-            // What comes before is of the engine.
-            let first = frames.iter().position(|frame| frame.address as u64 == point.site.0);
-            self.keep(point, &frames[first.unwrap_or(frames.len())..]);
-        }
+    /// Whether the stack at a point is wanted, and not there yet.
+    pub(crate) fn wants(&self, point: Point) -> bool {
+        self.wanted.contains(&point) && !self.stacks.iter().any(|(known, _)| *known == point)
     }
 
-    fn keep(&mut self, point: Point, frames: &[Frame]) {
-        let known = self.stacks.iter().any(|(known, _)| *known == point);
-        if self.wanted.contains(&point) && !known && !frames.is_empty() {
+    /// Keeps who has called the function that allocates a block, whose stack this is.
+    pub(crate) fn keep_block(&mut self, block: usize, frames: &[Frame]) {
+        self.blocks.insert(block, outer(frames));
+    }
+
+    /// Keeps the stack of a thread that stands at a point.
+    pub(crate) fn keep(&mut self, point: Point, frames: &[Frame]) {
+        self.looks += 1;
+        for frame in frames {
+            let key = (point.thread.index(), frame.base, frame.address);
+            self.frames.insert(key, (frame.stack, self.looks));
+        }
+        self.callers.insert((point.thread, point.index), outer(frames));
+        if self.wants(point) && !frames.is_empty() {
             self.stacks.push((point, frames.iter().map(|frame| frame.address).collect()));
         }
     }
+}
+
+/// The functions around the innermost.
+fn outer(frames: &[Frame]) -> Vec<usize> {
+    frames.iter().skip(1).take(CALLERS).map(|frame| frame.address).collect()
 }

@@ -4,7 +4,6 @@
 //! thread only when that one must run. The explorer, on the stack of the process, runs between executions.
 
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
-
 use std::time::Duration;
 
 use unpick_checkers::spin::Spins;
@@ -14,11 +13,13 @@ use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Point, Violation, Wait, Waiter};
 
+use crate::debugger;
 use crate::excuses::Excuses;
 use crate::facts::Facts;
 use crate::fiber::{self, Fiber};
 use crate::files::Files;
 use crate::heap::{self, Block};
+use crate::isolation;
 use crate::mode::{self, Mode};
 use crate::modules::Modules;
 use crate::ops::Written;
@@ -39,6 +40,8 @@ pub(crate) struct Limits {
     pub(crate) max_rounds: usize,
     /// After how many ticks of a tenth of a second without anything visible a thread is taken to run for ever.
     pub(crate) most_ticks: u32,
+    /// How long a thread may be blocked in a system call.
+    pub(crate) hang: Duration,
     /// Whether memory that is left behind is a violation.
     pub(crate) leaks: bool,
     /// Whether all threads must end.
@@ -74,6 +77,8 @@ pub(crate) struct Session {
     /// Places where a loop was cut.
     pub(crate) cut_loops: Vec<Site>,
     pub(crate) error: Option<Error>,
+    /// How an execution in a process of its own has ended.
+    pub(crate) ended: Option<Outcome>,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) excuses: Excuses,
     pub(crate) unordered: Unordered,
@@ -107,8 +112,6 @@ pub(crate) struct Session {
     explorer: Fiber,
     /// Events before the last look at whether the program makes progress.
     pub(crate) looked: (u64, u32, u32),
-    /// The same at the last look at whether it rests, with the CPU time, and how often it did since.
-    pub(crate) rested: ((u64, u32), Duration, u32),
 }
 
 /// Bytes of stack that the engine needs.
@@ -159,6 +162,7 @@ impl Session {
             ghost_writes: Vec::new(),
             cut_loops: Vec::new(),
             error: None,
+            ended: None,
             recorder: None,
             excuses: Excuses::default(),
             unordered: Unordered::default(),
@@ -179,7 +183,6 @@ impl Session {
             files: Files::take(),
             explorer: Fiber { storage, ..Fiber::default() },
             looked: (0, 0, 0),
-            rested: ((0, 0), Duration::ZERO, 0),
         };
         let session = Box::leak(Box::new(session));
         (session.at_exit, session.keys) = crate::threads::before_main();
@@ -200,6 +203,11 @@ impl Session {
         }
         self.snapshot = Snapshot::take(&self.modules, self.threads.iter().map(|thread| thread.fiber))?;
         Ok(())
+    }
+
+    /// Brings the open files back to where they stood, if an execution was broken off in a process that shares them.
+    pub(crate) fn restore_files(&mut self) {
+        self.files.restore();
     }
 
     fn begin(&mut self) {
@@ -226,6 +234,21 @@ impl Session {
         self.retired.clear();
         self.at_exit.clone_from(&self.at_exit_kept);
         self.keys.clone_from(&self.keys_kept);
+    }
+
+    /// Says how the execution has ended, and brings the memory of the program back.
+    pub(crate) fn end(&mut self) -> Outcome {
+        let outcome = self.execution.end();
+        let outcome = self.judge(outcome);
+        if self.limits.unordered_writes {
+            self.look_for_unordered();
+        }
+        crate::output::end();
+        if self.recorder.is_some() {
+            self.blocks = heap::blocks();
+        }
+        self.restore();
+        outcome
     }
 
     /// The thread that must run now; `None` if the explorer must.
@@ -260,6 +283,9 @@ impl Session {
                 let violation = violation.filter(|violation| !self.is_known_ending(violation));
                 let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
                 let violation = if whole { self.leak() } else { violation };
+                if let Some(violation) = &violation {
+                    debugger::stop(violation);
+                }
                 violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
             }
             Outcome::Diverged(divergence) => {
@@ -306,7 +332,12 @@ impl Session {
             );
             return Error::Misuse { problem };
         }
-        Error::Diverged { thread, before, now }
+        let problem = format!(
+            "the program is not deterministic: under one and the same schedule, {thread} once did `{before}` and then \
+             `{now}`; look for random numbers, files, or addresses used as data{}",
+            self.modules.told_unseen()
+        );
+        Error::Misuse { problem }
     }
 
     /// A place, as a mark in a text.
@@ -321,12 +352,19 @@ impl Session {
     pub(crate) fn fail(&mut self, kind: Kind, site: Site) {
         let thread = self.current;
         let point = Point { thread, index: self.execution.position(thread), site };
-        self.execution.fail(Violation { kind, point });
+        let violation = Violation { kind, point };
+        debugger::stop(&violation);
+        self.execution.fail(violation);
     }
 }
 
 /// Runs one execution.
 pub(crate) fn run(session: *mut Session) -> Outcome {
+    if isolation::is_on() { isolation::run(session) } else { run_here(session) }
+}
+
+/// Runs one execution in this process.
+pub(crate) fn run_here(session: *mut Session) -> Outcome {
     // SAFETY: the session is never freed, and no reference to it is held across a switch.
     unsafe {
         (*session).begin();
@@ -336,17 +374,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
             fiber::switch(&raw mut (*session).explorer.stack, &fiber);
             mode::set(Mode::Engine);
         }
-        let outcome = (*session).execution.end();
-        let outcome = (*session).judge(outcome);
-        if (*session).limits.unordered_writes {
-            (*session).look_for_unordered();
-        }
-        crate::output::end();
-        if (*session).recorder.is_some() {
-            (*session).blocks = heap::blocks();
-        }
-        (*session).restore();
-        outcome
+        (*session).end()
     }
 }
 

@@ -71,44 +71,9 @@ impl Piece {
 
 /// Puts what some pages hold into a file in memory, and maps it in their place.
 fn map_over(at: usize, size: usize) -> Result<(), Error> {
-    let refused = |what: &str, code: isize| Error::Machine {
-        problem: format!("{what} of {size} bytes for the static memory of the program: error {}", -code),
-    };
-    // SAFETY: the name is a C string.
-    let file = unsafe { sys::call(libc::SYS_memfd_create, [c"memory".as_ptr() as usize, 1, 0, 0, 0, 0]) };
-    if file < 0 {
-        return Err(refused("no file in memory", file));
-    }
-    let file = file as usize;
-    // SAFETY: the file is ours.
-    let sized = unsafe { sys::call(libc::SYS_ftruncate, [file, size, 0, 0, 0, 0]) };
-    if sized < 0 {
-        return Err(refused("no room in a file", sized));
-    }
-    // Pages of zeroes need not be written: the file has them already.
-    for page in (at..at + size).step_by(PAGE) {
-        // SAFETY: pages of the program, which does not run.
-        let bytes = unsafe { std::slice::from_raw_parts(page as *const u8, PAGE) };
-        if bytes.iter().any(|&byte| byte != 0) {
-            let mut done = 0;
-            while done < PAGE {
-                let arguments = [file, page + done, PAGE - done, page - at + done, 0, 0];
-                // SAFETY: the bytes are readable.
-                let written = unsafe { sys::call(libc::SYS_pwrite64, arguments) };
-                if written <= 0 {
-                    return Err(refused("no room in a file", written));
-                }
-                done += written as usize;
-            }
-        }
-    }
-    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    let flags = (libc::MAP_PRIVATE | libc::MAP_FIXED) as usize;
-    // SAFETY: the pages are replaced by a mapping that holds the same.
-    let mapped = unsafe { sys::call(libc::SYS_mmap, [at, size, protection, flags, file, 0]) };
-    // SAFETY: the mapping keeps the file.
-    unsafe { sys::call(libc::SYS_close, [file, 0, 0, 0, 0, 0]) };
-    if mapped < 0 { Err(refused("no mapping", mapped)) } else { Ok(()) }
+    sys::map_file(at, size, size, libc::MAP_PRIVATE).map_err(|code| Error::Machine {
+        problem: format!("no room for a copy of {size} bytes of the program's static memory: error {code}"),
+    })
 }
 
 /// Where the arguments and the environment of the program lie, which it may write to.

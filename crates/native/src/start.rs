@@ -3,15 +3,16 @@
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-use unpick_check::{Config, Detached, Error, Timeouts, registry};
-use unpick_native_wire::{CHANNEL, Message, VERSION};
+use unpick_check::{Config, Detached, Error, Isolation, Timeouts, registry};
+use unpick_native_wire::{CHANNEL, DEBUGGER, Message, VERSION};
 
 use crate::explore;
 use crate::mode::{self, Mode};
 use crate::output;
 use crate::real::pass;
 use crate::session::{Limits, Session};
-use crate::{constructors, crash, files, frames, sys, threads};
+use crate::standby::{self, Standby};
+use crate::{constructors, crash, debugger, files, frames, isolation, sys, threads};
 
 /// Bytes of stack for each thread unless set: programs in C expect more than the usual.
 const STACK: usize = 1 << 20;
@@ -21,6 +22,12 @@ static MESSAGES: AtomicI32 = AtomicI32::new(-1);
 
 /// Sends a message to whoever has started the process.
 pub(crate) fn send(message: &Message) {
+    if debugger::is_on() {
+        if let Message::Failed { text } = message {
+            debugger::say(text);
+        }
+        return;
+    }
     sys::write(MESSAGES.load(Relaxed), message.line().as_bytes());
 }
 
@@ -86,17 +93,17 @@ unsafe extern "C" fn __libc_start_main(
 
 /// Takes over the descriptor for messages, so that the program does not see it.
 fn take_channel() {
-    if MESSAGES.load(Relaxed) >= 0 {
+    if MESSAGES.load(Relaxed) >= 0 || debugger::is_on() {
         return;
     }
+    if std::env::var(CHANNEL).is_ok_and(|value| value == DEBUGGER) {
+        return debugger::begin();
+    }
     let number = std::env::var(CHANNEL).ok().and_then(|number| number.parse::<usize>().ok()).unwrap_or(2);
-    // SAFETY: makes a new descriptor, above those that programs use.
-    let own =
-        unsafe { sys::call(libc::SYS_fcntl, [number, libc::F_DUPFD_CLOEXEC as usize, files::OWN, 0, 0, 0]) };
-    MESSAGES.store(if own >= 0 { own as i32 } else { number as i32 }, Relaxed);
-    if own >= 0 && number > 2 {
-        // SAFETY: the descriptor was passed on for us.
-        unsafe { sys::call(libc::SYS_close, [number, 0, 0, 0, 0, 0]) };
+    let own = files::apart(number);
+    MESSAGES.store(own.unwrap_or(number) as i32, Relaxed);
+    if own.is_some() && number > 2 {
+        sys::close(number as i32);
     }
 }
 
@@ -116,7 +123,7 @@ unsafe extern "C" fn explorer(count: i32, arguments: Arguments, environment: Arg
     if let Err(error) = check() {
         send(&Message::Failed { text: error.to_string() });
     }
-    sys::exit(0)
+    standby::done()
 }
 
 fn check() -> Result<(), Error> {
@@ -131,6 +138,7 @@ fn check() -> Result<(), Error> {
     let limits = Limits {
         stack_size: config.stack_size,
         max_rounds: config.max_rounds,
+        hang: config.hang_limit,
         most_ticks: (config.hang_limit.as_millis() / 100).clamp(1, u32::MAX.into()) as u32,
         leaks: config.leaks,
         must_end: config.detached == Detached::MustEnd,
@@ -143,8 +151,15 @@ fn check() -> Result<(), Error> {
         patient: config.timeouts == Timeouts::Never,
     };
     let mut plan = registry::plan(&config)?;
-    output::drop_all();
-    crash::install(config.hang_limit);
+    if debugger::is_on() {
+        if config.replay.is_none() {
+            let problem = String::from("a debugger is for one execution: set it to the token of a report");
+            return Err(Error::Setting { name: String::from("UNPICK_REPLAY"), problem });
+        }
+    } else {
+        output::drop_all();
+    }
+    crash::install();
     frames::prepare();
     let session = Session::make(plan.begin(), limits)?;
     // SAFETY: the session was just made.
@@ -152,8 +167,25 @@ fn check() -> Result<(), Error> {
     made.excuses.asks = config.suppressions.is_some();
     let modules = made.modules.list.iter().map(|module| module.path.clone()).collect();
     send(&Message::Started { version: VERSION, modules });
+    let alone = |isolated: bool| {
+        crash::start_clock();
+        Standby::none(isolated)
+    };
+    let standby = match config.isolation {
+        _ if debugger::is_on() => alone(false),
+        // Where there is no room for another process, nobody watches.
+        Isolation::Restore => Standby::begin(config.hang_limit, false).unwrap_or_else(|_| alone(false)),
+        Isolation::Fork => alone(true),
+        _ => Standby::begin(config.hang_limit, true)?,
+    };
+    // A worker before this one may have moved them.
+    // SAFETY: as above.
+    unsafe { (*session).restore_files() };
+    if standby.isolated {
+        isolation::begin()?;
+    }
     match &config.replay {
         Some(token) => explore::replay(session, &config, token),
-        None => explore::explore(session, &config, plan),
+        None => explore::explore(session, &config, plan, standby),
     }
 }

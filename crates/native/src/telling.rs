@@ -47,21 +47,22 @@ pub(crate) fn tell_schedule(
     schedule: &Schedule,
     number: u64,
 ) -> Result<Finding, Error> {
-    let lost = || Error::Token {
+    let lost = |session: &Session| Error::Token {
         problem: format!(
             "an execution with a {} was found, but running it again did not show it; the program may not be \
-             deterministic: look for clocks, random numbers, files, or addresses used as data",
-            violation.title()
+             deterministic: look for clocks, random numbers, files, or addresses used as data{}",
+            violation.title(),
+            session.modules.told_unseen()
         ),
     };
     let again = explore::follow(session, config, schedule, Vec::new())?;
-    let again = again.filter(|again| again.title() == violation.title()).ok_or_else(lost)?;
+    let again = again.filter(|again| again.title() == violation.title()).ok_or_else(|| lost(session))?;
     let mut wanted = points(&again);
     if !wanted.contains(&again.point) {
         wanted.push(again.point);
     }
     let (told, output) = explore::follow_with_output(session, config, schedule, wanted)?;
-    let told = told.ok_or_else(lost)?;
+    let told = told.ok_or_else(|| lost(session))?;
     let mut telling = Telling::new(session, &told);
     let message = telling.tell();
     let place = telling.code(told.point.site);
@@ -95,11 +96,18 @@ fn threads(session: &Session) -> Vec<Thread> {
     let graph = session.execution.graph();
     let thread = |t: usize| {
         let id = ThreadId(t as u32);
-        let spawn = graph.spawn_of(id).map(|spawn| graph.event(spawn).site);
-        let spawned = spawn.and_then(|site| session.modules.code(site.0 as usize));
-        Thread { name: thread_name(id), spawned }
+        let spawn = graph.spawn_of(id);
+        let spawned = spawn.and_then(|spawn| session.modules.code(graph.event(spawn).site.0 as usize));
+        let callers = spawn.map_or_else(Vec::new, |spawn| callers(session, spawn));
+        Thread { name: thread_name(id), spawned, callers }
     };
     (0..graph.thread_count()).map(thread).collect()
+}
+
+/// What called the function that an event was taken in, as far as it is known.
+fn callers(session: &Session, id: EventId) -> Vec<Code> {
+    let known = session.recorder.as_ref().and_then(|recorder| recorder.callers.get(&(id.thread, id.index)));
+    known.into_iter().flatten().filter_map(|&address| session.modules.code(address)).collect()
 }
 
 fn stacks(session: &Session) -> Vec<Stack> {
@@ -159,6 +167,7 @@ impl<'a> Telling<'a> {
                     offset: (address - block.start) as u64,
                     size: block.size as u64,
                     allocated: self.code(block.site),
+                    callers: self.callers_of_block(block.start),
                 },
             )
         } else if let Some(code) = self.session.modules.code(address) {
@@ -170,6 +179,12 @@ impl<'a> Telling<'a> {
             owner.map_or(Home::Unknown, |thread| Home::Stack { thread, frames: self.owners(thread, address) })
         };
         Object { kind: kind.to_string(), address: address as u64, size: size as u64, home }
+    }
+
+    /// What called the function that has allocated a block.
+    fn callers_of_block(&self, start: usize) -> Vec<Code> {
+        let known = self.session.recorder.as_ref().and_then(|recorder| recorder.blocks.get(&start));
+        known.into_iter().flatten().filter_map(|&address| self.session.modules.code(address)).collect()
     }
 
     /// Functions that something on a stack may be a variable of: those whose frames end soonest after it, of equal ones the
@@ -202,7 +217,8 @@ impl<'a> Telling<'a> {
             let event = *self.graph.event(id);
             let (action, deciding) = self.action(id, &event);
             let place = self.code(event.site);
-            self.steps.push(Step { thread: id.thread.index(), place, action, deciding });
+            let callers = callers(self.session, id);
+            self.steps.push(Step { thread: id.thread.index(), place, callers, action, deciding });
         }
         let labels = self.session.recorder.iter().flat_map(|recorder| recorder.labels.iter().rev());
         for (point, text) in labels.cloned().collect::<Vec<_>>() {
@@ -482,7 +498,8 @@ impl<'a> Telling<'a> {
 
     fn push(&mut self, point: Point, action: Action) {
         let place = self.code(point.site);
-        self.steps.push(Step { thread: point.thread.index(), place, action, deciding: true });
+        let callers = callers(self.session, EventId { thread: point.thread, index: point.index });
+        self.steps.push(Step { thread: point.thread.index(), place, callers, action, deciding: true });
     }
 
     fn add_access(&mut self, access: &Access, object: usize) {
@@ -514,7 +531,8 @@ impl<'a> Telling<'a> {
             shift(&mut step.action, at);
         }
         let place = self.code(point.site);
-        self.steps.insert(at, Step { thread: point.thread.index(), place, action, deciding });
+        let step = Step { thread: point.thread.index(), place, callers: Vec::new(), action, deciding };
+        self.steps.insert(at, step);
     }
 
     fn told_access(&self, access: &Access) -> String {

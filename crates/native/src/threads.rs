@@ -14,7 +14,6 @@ use crate::places::Key;
 use crate::real::pass;
 use crate::session::{self, depart_for_good};
 use crate::sys;
-use crate::unwind::Unwinding;
 
 /// A thread of the program.
 #[derive(Debug)]
@@ -26,8 +25,6 @@ pub(crate) struct Thread {
     work: (usize, usize),
     /// What it returned.
     pub(crate) result: usize,
-    /// What is remembered while its stack is unwound.
-    pub(crate) unwinding: Unwinding,
     /// Where its handlers are, for when it is.
     pub(crate) handlers: Vec<usize>,
     /// Whether nobody may wait for it.
@@ -62,7 +59,6 @@ impl Thread {
             ran: false,
             work: (0, 0),
             result: 0,
-            unwinding: Unwinding::default(),
             handlers: Vec::new(),
             detached: false,
             joined: false,

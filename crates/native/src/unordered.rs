@@ -75,6 +75,7 @@ impl Session {
                 offset: (address - found.block.start) as u64,
                 size: found.block.size as u64,
                 allocated: self.modules.code(found.block.site.0 as usize),
+                callers: Vec::new(),
             }),
             (Some(code), _) => Home::Static(code),
             (None, false) => Home::Unknown,

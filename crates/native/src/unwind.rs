@@ -1,11 +1,12 @@
 //! How threads end themselves: the stack is unwound, so that destructors and handlers of the program run, and then the
 //! thread ends.
 //!
-//! The unwinder must not meet a frame of Rust, so the entries are bare machine code. What it needs to remember lies with
-//! the thread, since the stack is given up on the way. C programs without exceptions register where to go on instead, and
+//! The unwinder must not meet a frame of Rust, so the entries are bare machine code. What it needs to remember lies in the
+//! thread-local storage, since the stack is given up on the way, and the engine's memory is not for it to write to. C programs without exceptions register where to go on instead, and
 //! are sent there when their frame has been reached.
 
 use std::arch::naked_asm;
+use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
 use crate::entry::entries;
@@ -17,8 +18,18 @@ use crate::threads;
 
 /// What the unwinder remembers: a class, a function, and words of its own.
 #[repr(C, align(16))]
-#[derive(Debug, Default)]
-pub(crate) struct Unwinding([usize; 8]);
+#[derive(Debug)]
+struct Unwinding([usize; 8]);
+
+thread_local! {
+    /// That of the running thread of the program, whose storage is in place while it runs.
+    static UNWINDING: UnsafeCell<Unwinding> = const { UnsafeCell::new(Unwinding([0; 8])) };
+}
+
+/// Where it lies.
+fn unwinding() -> *mut Unwinding {
+    UNWINDING.with(UnsafeCell::get)
+}
 
 /// What the entries do next: unwind with this exception, or, if there is none, go on at this address.
 #[repr(C)]
@@ -111,10 +122,10 @@ extern "C" fn begin(result: usize) -> Next {
     let thread = &mut caller.session().threads[caller.thread.index()];
     thread.result = result;
     // Whoever catches it must let it go on.
-    thread.unwinding = Unwinding([0, libc::abort as *const () as usize, 0, 0, 0, 0, 0, 0]);
-    let exception = &raw const thread.unwinding as usize;
+    // SAFETY: memory of this thread; it does not unwind yet.
+    unsafe { *unwinding() = Unwinding([0, libc::abort as *const () as usize, 0, 0, 0, 0, 0, 0]) };
     caller.leave();
-    Next { exception, function: 0 }
+    Next { exception: unwinding() as usize, function: 0 }
 }
 
 /// A handler has run.
@@ -122,9 +133,8 @@ extern "C" fn go_on(place: usize) -> Next {
     let Some(caller) = ops::enter() else { return behind!(c"__pthread_unwind_next") };
     let thread = &mut caller.session().threads[caller.thread.index()];
     thread.handlers.retain(|&handler| handler != place);
-    let exception = &raw const thread.unwinding as usize;
     caller.leave();
-    Next { exception, function: 0 }
+    Next { exception: unwinding() as usize, function: 0 }
 }
 
 extern "C" fn register(place: usize) {

@@ -45,10 +45,14 @@ impl Naming {
     /// A place in the source: that of the user's own code, if there is some.
     fn place(&self, code: Code) -> Option<Place> {
         let frames = self.frames(code);
-        let own = |frame: &&Frame| {
-            frame.file.as_ref().is_some_and(|file| !FOREIGN.iter().any(|folder| file.starts_with(folder)))
-        };
-        place_of(frames.iter().find(own).or_else(|| frames.first())?)
+        place_of(frames.iter().find(|frame| is_own(frame)).or_else(|| frames.first())?)
+    }
+
+    /// The same, where the functions are known that have called the one there.
+    fn place_in(&self, code: Option<Code>, callers: &[Code]) -> Option<Place> {
+        let all = code.into_iter().chain(callers.iter().copied());
+        let own = all.flat_map(|code| self.frames(code)).find(is_own);
+        own.as_ref().and_then(place_of).or_else(|| self.place(code?))
     }
 
     /// A place in a text.
@@ -73,15 +77,25 @@ impl Naming {
                 let variable = module.and_then(|module| module.variable(code.offset, size.max(1)));
                 variable.map_or_else(|| format!("{address:#x}"), |variable| variable.to_string())
             }
-            Home::Heap { offset, size: bytes, allocated } => {
+            Home::Heap { offset, size: bytes, allocated, ref callers } => {
                 let Some(code) = allocated else { return format!("{address:#x}") };
-                let frames = self.frames(code);
+                let all = [code].into_iter().chain(callers.iter().copied());
+                // What has called the function of the user's that allocates is something else.
+                let own = all.map(|code| self.frames(code)).scan(false, |done, frames| {
+                    let before = std::mem::replace(done, *done || frames.iter().any(is_own));
+                    (!before).then_some(frames)
+                });
+                let frames: Vec<Frame> = own.flatten().collect();
+                let told = match self.place_in(allocated, callers) {
+                    Some(Place { file, line, .. }) => format!("{file}:{line}"),
+                    None => self.told(code),
+                };
                 let module = self.module(code);
                 let part = module.and_then(|module| module.block(&frames, bytes, offset, size.max(1)));
                 match part {
                     Some(part) => part.to_string(),
-                    None if offset == 0 => format!("block of {}", self.told(code)),
-                    None => format!("block of {}+{offset}", self.told(code)),
+                    None if offset == 0 => format!("block of {told}"),
+                    None => format!("block of {told}+{offset}"),
                 }
             }
             Home::Stack { thread, ref frames } => {
@@ -116,15 +130,17 @@ impl Naming {
         let objects =
             objects.map(|(object, name)| trace::Object { kind: object.kind.clone(), name: name.clone() });
         let threads = finding.threads.into_iter().map(|thread| TraceThread {
+            spawned: self.place_in(thread.spawned, &thread.callers),
             name: thread.name,
-            spawned: thread.spawned.and_then(|code| self.place(code)),
         });
         let steps = finding.steps.into_iter().map(|step| trace::Step {
             thread: step.thread,
-            place: step.place.and_then(|code| self.place(code)),
+            place: self.place_in(step.place, &step.callers),
             action: self.action(step.action, &names),
             deciding: step.deciding,
         });
+        let here = finding.stacks.iter().find(|stack| stack.frames.first().copied() == finding.place);
+        let place = self.place_in(finding.place, here.map_or(&[], |stack| &stack.frames));
         let stacks = finding.stacks.into_iter().map(|stack| Stack {
             title: stack.title,
             frames: stack
@@ -138,7 +154,7 @@ impl Naming {
         Finding {
             title: finding.title,
             message,
-            place: finding.place.and_then(|code| self.place(code)),
+            place,
             trace: Trace {
                 threads: threads.collect(),
                 objects: objects.collect(),
@@ -185,6 +201,11 @@ impl Naming {
             Action::Waits { reason } => trace::Action::Waits { reason: self.resolved(&reason, names) },
         }
     }
+}
+
+/// Whether code is the user's own.
+fn is_own(frame: &Frame) -> bool {
+    frame.file.as_ref().is_some_and(|file| !FOREIGN.iter().any(|folder| file.starts_with(folder)))
 }
 
 fn place_of(frame: &Frame) -> Option<Place> {

@@ -2,6 +2,7 @@
 
 mod cc;
 mod headers;
+mod native;
 mod options;
 mod readme;
 mod suppressions;

@@ -12,7 +12,7 @@ fn unpick() -> Command {
 
 /// Builds a program of the runtime's tests, with its bug.
 fn built(name: &str) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../native/tests/c").join(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/c").join(name);
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("option-{name}"));
     let status = unpick().args(["cc", "-DBUG"]).arg(source).arg("-o").arg(&program).status();
     assert!(status.is_ok_and(|status| status.success()));

@@ -69,12 +69,9 @@ fn what_comes_after_a_known_race_is_found_and_comes_back() {
     let (code, text) = explored("failing", "race:count_hits\n");
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("violated: failed assertion"), "{text}");
-    let token = text.split("UNPICK_REPLAY=").nth(1).and_then(|rest| rest.split_whitespace().next());
-    let token = token.unwrap_or_else(|| panic!("there is a token: {text}"));
-    let known = file("again", "race:count_hits\n");
-    let mut command = unpick();
-    command.args(["replay", "--suppressions"]).arg(known).arg(token).arg(program()).arg("failing");
-    let (code, again) = said(&mut command);
+    let words = text.split("replay: unpick ").nth(1).and_then(|rest| rest.lines().next());
+    let words = words.unwrap_or_else(|| panic!("the report says how to replay: {text}"));
+    let (code, again) = said(unpick().args(words.split_whitespace()));
     assert_eq!(code, Some(1), "{again}");
     assert!(again.contains("failed assertion"), "{again}");
 }

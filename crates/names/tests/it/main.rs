@@ -24,9 +24,14 @@ fn number(word: &str) -> u64 {
 
 #[test]
 fn variables_have_the_names_that_the_program_gives_them() {
-    for options in
-        [&["-g", "-O1"][..], &["-g", "-O0"], &["-g", "-O2"], &["-gdwarf-4", "-O1"], &["-g", "-no-pie"]]
-    {
+    for options in [
+        &["-g", "-O1"][..],
+        &["-g", "-O0"],
+        &["-g", "-O2"],
+        &["-gdwarf-4", "-O1"],
+        &["-g", "-O1", "-gz"],
+        &["-g", "-no-pie"],
+    ] {
         let (program, told) = compiled("c++", "variables.cpp", &[options, &["-std=c++20"]].concat());
         let module = Module::load(&program).expect("it is a program");
         let mut seen = 0;

@@ -74,9 +74,12 @@ fn a_foreign_library_is_made_ready_once() {
 fn a_file_that_was_open_stands_where_it_stood() {
     let sources = ["reader.c", "reads.c"];
     let include = include();
-    let said = check(&build_both(sources, "reader", &[&include], true), &[]);
-    let verdict = said.verdict.expect("there is a verdict");
-    assert_eq!((verdict.ending, verdict.executions), (Ending::Holds, 5), "{:?}", said.finding);
+    for isolation in ["auto", "restore", "fork"] {
+        let program = build_both(sources, "reader", &[&include], true);
+        let said = check(&program, &[("UNPICK_ISOLATION", isolation)]);
+        let verdict = said.verdict.expect("there is a verdict");
+        assert_eq!((verdict.ending, verdict.executions), (Ending::Holds, 5), "{:?}", said.finding);
+    }
     let said = check(&build_both(sources, "reader-bug", &[&include, "-DBUG"], true), &[]);
     assert_eq!(said.finding.map(|finding| finding.title).as_deref(), Some("failed assertion"));
 }
@@ -85,4 +88,17 @@ fn a_file_that_was_open_stands_where_it_stood() {
 fn a_foreign_library_that_starts_a_thread_is_named() {
     let problem = check(&build("refused", &[], true), &[]).failed.expect("it is refused");
     assert!(problem.contains("libworker.so") && problem.contains("unpick c++"), "{problem}");
+}
+
+#[test]
+fn a_library_that_is_not_seen_is_named_where_replay_goes_astray() {
+    let sources = ["peek.c", "uses_peek.c"];
+    let said = check(&build_both(sources, "unseen", &[], true), &[]);
+    let problem = said.failed.expect("the program does not do the same again");
+    assert!(
+        problem.contains("not deterministic") && problem.contains("/libworker.so` was not compiled"),
+        "{problem}"
+    );
+    let said = check(&build_both(sources, "seen", &[], false), &[]);
+    assert_eq!(said.titles(), ["data race"], "{:?}", said.failed);
 }

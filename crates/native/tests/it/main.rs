@@ -31,6 +31,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use unpick_native_wire::{CHANNEL, Ending, Finding, Message, Verdict};
 
 mod coverage;
+mod debugger;
+mod isolation;
 mod libraries;
 mod ordinary;
 mod programs;
@@ -43,6 +45,13 @@ struct Said {
     /// The titles of all of them, and the first lines of their messages.
     findings: Vec<(String, String)>,
     failed: Option<String>,
+}
+
+impl Said {
+    /// The titles of all violations.
+    fn titles(&self) -> Vec<&str> {
+        self.findings.iter().map(|(title, _)| title.as_str()).collect()
+    }
 }
 
 fn library() -> PathBuf {
