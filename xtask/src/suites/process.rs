@@ -52,9 +52,12 @@ const CAPPED: [i32; 2] = [128 + 24, 128 + 9];
 /// A test that takes less CPU seconds than this is short.
 const SHORT: f64 = 0.1;
 
-/// How often a short test is run, and how many times it is measured like that.
-const REPETITIONS: u32 = 10;
-const MEASUREMENTS: u32 = 6;
+/// How often a short test is run for one measurement, depending on the CPU seconds that it takes: a shell tells times in
+/// milliseconds. And how many times it is measured like that.
+fn repetitions(cpu: f64) -> u32 {
+    (0.15 / cpu).clamp(5.0, 60.0) as u32
+}
+const MEASUREMENTS: u32 = 5;
 
 /// The least that can be told from nothing, in CPU seconds.
 const LEAST: f64 = 20e-6;
@@ -75,23 +78,23 @@ pub(super) fn time(
     if !once.is_fine() || once.cpu > SHORT {
         return Ok(once);
     }
-    let cpu = beyond_start(built, test, bound, cap)? - harness;
+    let cpu = beyond_start(built, test, bound, cap, repetitions(once.cpu))? - harness;
     Ok(Run { cpu: cpu.max(LEAST), ..once })
 }
 
 /// CPU seconds of a test that does nothing, without what the program takes to run no test.
 pub(super) fn time_empty(built: &Built) -> Result<f64, Problem> {
-    beyond_start(built, "empty", None, 1)
+    beyond_start(built, "empty", None, 1, repetitions(0.0))
 }
 
 /// CPU seconds of a test, without what the program takes to run no test.
-fn beyond_start(built: &Built, test: &str, bound: Option<u32>, cap: u64) -> Result<f64, Problem> {
+fn beyond_start(built: &Built, test: &str, bound: Option<u32>, cap: u64, times: u32) -> Result<f64, Problem> {
     let (mut least, mut start) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..MEASUREMENTS {
-        least = least.min(run(built, test, bound, cap, REPETITIONS)?.cpu);
-        start = start.min(run(built, NO_TEST, bound, cap, REPETITIONS)?.cpu);
+        least = least.min(run(built, test, bound, cap, times)?.cpu);
+        start = start.min(run(built, NO_TEST, bound, cap, times)?.cpu);
     }
-    Ok((least - start) / f64::from(REPETITIONS))
+    Ok((least - start) / f64::from(times))
 }
 
 /// Runs a test so many times, one after another.
