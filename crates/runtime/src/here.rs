@@ -14,6 +14,7 @@ use std::time::Duration;
 use crate::ops::leave_for_good;
 use crate::session::Session;
 use crate::signals::{self, landing, redirect};
+use crate::worker::thread_cpu;
 use crate::{arena, current};
 
 /// How long a check may stay.
@@ -21,8 +22,8 @@ pub(crate) const LONGEST: Duration = Duration::from_millis(20);
 /// After how long the alarm goes off, and how often from then on.
 const FIRST_TICK: Duration = Duration::from_millis(100);
 const TICK: Duration = Duration::from_millis(20);
-/// For how many ticks operations are waited for.
-const PATIENCE: u32 = 10;
+/// After how much CPU time without an operation a thread is not waited for any longer.
+const PATIENCE: Duration = Duration::from_millis(150);
 /// For how many ticks a thread must have stood at one instruction of a library to be taken for blocked.
 const BLOCKED: u32 = 40;
 
@@ -36,17 +37,23 @@ struct Watched {
     session: *mut Session,
     /// Whether the alarm has gone off.
     late: bool,
-    /// Signs of life at the last tick, and how many ticks there were since they changed.
+    /// Signs of life at the last tick, and the CPU time of the OS thread when they had changed.
     beats: u64,
-    ticks: u32,
+    since: Duration,
     /// The instruction at the last tick, and for how many ticks it was that.
     instruction: usize,
     same: u32,
 }
 
 impl Watched {
-    const NOTHING: Watched =
-        Watched { session: std::ptr::null_mut(), late: false, beats: 0, ticks: 0, instruction: 0, same: 0 };
+    const NOTHING: Watched = Watched {
+        session: std::ptr::null_mut(),
+        late: false,
+        beats: 0,
+        since: Duration::ZERO,
+        instruction: 0,
+        same: 0,
+    };
 }
 
 /// An alarm for the thread that has set it, until it is dropped.
@@ -62,7 +69,7 @@ impl Alarm {
             return None;
         }
         let timer = start()?;
-        WATCHED.set(Watched { session, ..Watched::NOTHING });
+        WATCHED.set(Watched { session, since: thread_cpu(), ..Watched::NOTHING });
         Some(Alarm { timer })
     }
 
@@ -151,15 +158,19 @@ unsafe extern "C" fn handler(_: libc::c_int, _: *mut libc::siginfo_t, context: *
     watched.late = true;
     // SAFETY: the kernel's context.
     let instruction = unsafe { signals::instruction(context) };
-    let count = |count: u32, same: bool| if same { count + 1 } else { 0 };
-    watched.ticks = count(watched.ticks, watched.beats == pulse.beats());
-    watched.same = count(watched.same, watched.instruction == instruction);
-    (watched.beats, watched.instruction) = (pulse.beats(), instruction);
+    let cpu = thread_cpu();
+    if watched.beats != pulse.beats() {
+        (watched.beats, watched.since) = (pulse.beats(), cpu);
+    }
+    watched.same = if watched.instruction == instruction { watched.same + 1 } else { 0 };
+    watched.instruction = instruction;
     WATCHED.set(watched);
     // Libraries may hold locks that are needed later, of the system heap for example.
     let [start, end] = [&CODE[0], &CODE[1]].map(|end| end.load(Ordering::Relaxed));
-    let is_free = (start..end).contains(&instruction) || watched.same >= BLOCKED;
-    if watched.ticks >= PATIENCE && is_free {
+    let calculates = cpu.saturating_sub(watched.since) >= PATIENCE && (start..end).contains(&instruction);
+    // The engine puts the memory of the program aside, and may take its time.
+    let runs = arena::is_active() || current::is_outside();
+    if runs && (calculates || watched.same >= BLOCKED) {
         // SAFETY: the kernel's context, of the thread that the timer belongs to. If it cannot be made to leave now,
         // it can at a later tick.
         unsafe { redirect(watched.session, context, late_landing) };
@@ -176,8 +187,9 @@ landing!(
 extern "C" fn late() -> ! {
     let (session, thread) = current::context();
     arena::enter(std::ptr::null_mut());
-    // SAFETY: the session outlives its fibers, and no reference to it is in use while the code of the program runs:
-    // the engine does not stay as long without a sign of life.
+    current::set_outside(false);
+    // SAFETY: the session outlives its fibers, and no reference to it is in use while the code of the program runs, which
+    // is where the thread was.
     unsafe { (*session).execution.repeat() };
     leave_for_good(session, thread)
 }

@@ -194,8 +194,11 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
     }
 }
 
-/// Begins on this thread, if that can be.
+/// Begins on this thread, if that can be. What is recorded takes long, for the sake of call stacks.
 fn work_here(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
+    if state.task.recorder.is_some() {
+        return None;
+    }
     let alarm = Alarm::set(&mut **session)?;
     state.here_until = Some(Instant::now() + here::LONGEST);
     let pause = work(session, state);

@@ -122,7 +122,7 @@ fn failing_tests_say_why() {
 #[test]
 fn the_attribute_knows_every_variable_of_the_environment() {
     let mut of_attribute = unpick_macros::variables!().to_vec();
-    let is_for_all = |(_, says): &&(&str, &str)| !says.contains("in C and C++ programs");
+    let is_for_all = |(_, says): &&(&str, &str)| !says.contains("C and C++ programs");
     let for_all = unpick_check::config::VARIABLES.iter().filter(is_for_all);
     let mut of_environment: Vec<&str> = for_all.map(|(variable, _)| *variable).collect();
     of_attribute.sort_unstable();
