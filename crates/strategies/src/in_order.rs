@@ -42,13 +42,13 @@ mod marks;
 use std::ops::Range;
 
 use unpick_core::event::EventId;
-use unpick_core::graph::Graph;
+use unpick_core::graph::{Graph, Synchronisation};
 use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId, Value};
 use unpick_core::strategy::{Estimate, LockWaiter, Path, PreemptionBound, Ready, Scene, Seen, Strategy};
 
 use crate::branches::Branches;
-use conflicts::{is_changed, is_fenced, is_written, seqcst_floor, waiters, writes};
+use conflicts::{is_changed, is_fenced, is_written, sees_before_fences, seqcst_floor, waiters, writes};
 
 /// No number.
 const NONE: u32 = u32::MAX;
@@ -169,6 +169,8 @@ pub struct InOrder {
     news: bool,
     /// Whether the execution is known from another order.
     known: bool,
+    /// The stamp of the first load that may see less than was known at its fences, or [`NONE`].
+    behind: u32,
     candidates: Vec<ThreadId>,
     view: Vec<u32>,
 }
@@ -190,6 +192,7 @@ impl InOrder {
             plan: None,
             news: true,
             known: false,
+            behind: NONE,
             candidates: Vec::new(),
             view: Vec::new(),
         }
@@ -339,7 +342,7 @@ impl InOrder {
     fn grant(&mut self, graph: &Graph, ready: &Ready, thread: ThreadId) -> ThreadId {
         let fences = |op: &Op| op.kind == Kind::Fence && op.mode.is_seqcst();
         if ready.op(thread).is_some_and(fences) {
-            self.mark_fence(thread);
+            self.mark_fence(graph, thread);
             let fenced = |switch: &Switch| is_fenced(graph, switch.since_passed());
             self.news |= !self.news && self.switches.last().is_some_and(fenced);
         }
@@ -406,6 +409,19 @@ impl InOrder {
         least
     }
 
+    /// Whether the graph is consistent with what the last event, a load, sees now. As long as loads see all that was
+    /// known at the fences before them, the events are in an order that has what is sequentially consistent in
+    /// order, so it is; a model that says more about other accesses has to be asked.
+    fn is_consistent(&mut self, scene: &mut Scene<'_>, load: EventId) -> bool {
+        let (graph, stamp) = (&*scene.graph, scene.graph.event(load).stamp);
+        if self.behind >= stamp {
+            let keeps = scene.model.synchronisation() == Synchronisation::AsWritten
+                && sees_before_fences(graph, load, &mut self.view);
+            self.behind = if keeps { NONE } else { stamp };
+        }
+        self.behind == NONE || scene.model.consistent(graph, &[load])
+    }
+
     /// Takes note that an access which changes a location takes effect in order, if it need not.
     fn leave_out(&mut self, graph: &Graph, id: EventId) {
         if self.bound.left_out == 0 {
@@ -443,13 +459,16 @@ impl InOrder {
         }
         self.switches.truncate(item.switches as usize);
         (self.news, self.known) = (item.news, false);
+        if self.behind >= item.len {
+            self.behind = NONE;
+        }
         match item.what {
             What::Source { read, write, spurious } => {
                 graph.read_from(read, write, spurious);
-                if !scene.model.consistent(graph, &[read]) {
+                if !self.is_consistent(scene, read) {
                     return false;
                 }
-                self.see(graph, read);
+                self.see(scene.graph, read);
             }
             What::Choice { choice, value, whim } => {
                 graph.event_mut(choice).value = value;
@@ -602,7 +621,7 @@ impl Strategy for InOrder {
         scene.graph.cut(0);
         self.switches.clear();
         self.pauses.clear();
-        (self.news, self.known) = (true, false);
+        (self.news, self.known, self.behind) = (true, false, NONE);
         true
     }
 }

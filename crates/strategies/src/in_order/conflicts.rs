@@ -54,6 +54,27 @@ pub(super) fn seqcst_floor(graph: &Graph, load: EventId, floor: usize) -> usize 
     graph.writes(event.addr)[floor..].iter().rposition(known).map_or(floor, |place| floor + place + 1)
 }
 
+/// Whether a load sees all that was written before the fences that happen before it; it may itself be one of the
+/// accesses that must be in order, and then sees the newest.
+pub(super) fn sees_before_fences(graph: &Graph, load: EventId, view: &mut Vec<u32>) -> bool {
+    let event = graph.event(load);
+    let next = graph.position(event.addr, event.rf) + 1;
+    if next > graph.writes(event.addr).len() {
+        return true;
+    }
+    if event.mode.is_seqcst() {
+        return false;
+    }
+    graph.hb_into(load, view);
+    let overwritten = graph.event(graph.write_at(event.addr, next)).stamp;
+    (0..graph.thread_count() as u32).map(ThreadId).all(|thread| {
+        let known = |index: &&u32| **index < view[thread.index()];
+        let events = graph.seqcst_of(thread).iter().rev().filter(known);
+        let mut fences = events.map(|&index| graph.event(EventId { thread, index }));
+        fences.find(|event| event.kind == Kind::Fence).is_none_or(|fence| fence.stamp < overwritten)
+    })
+}
+
 /// What the op writes where this value is the newest.
 pub(super) fn writes(op: &Op, value: Value) -> Option<Value> {
     match op.kind {

@@ -10,15 +10,24 @@ use super::conflicts::waiting;
 use super::{InOrder, Item, NONE, Sleep, Switch, Until, What, slot};
 
 impl InOrder {
-    /// Marks the states in which a thread may be left because this thread takes a fence.
-    pub(super) fn mark_fence(&mut self, thread: ThreadId) {
-        let conflicts = |_, until, _| Some(matches!(until, Until::Fenced | Until::Changed { seqcst: true }));
+    /// Marks the states in which a thread may be left because this thread takes a fence next.
+    pub(super) fn mark_fence(&mut self, graph: &Graph, fencing: ThreadId) {
+        let mut view = std::mem::take(&mut self.view);
+        graph.view_into(fencing, graph.thread_len(fencing), &mut view);
         for slot in 0..self.leaves.len() {
-            self.mark_if(slot, thread, conflicts);
+            self.mark_if(slot, fencing, |thread, until, len| {
+                let left = graph.order().get(len as usize).filter(|left| left.thread == thread);
+                let conflicts = matches!(until, Until::Fenced | Until::Changed { seqcst: true });
+                left.map_or(Some(false), |&left| (!knows(&view, left)).then_some(conflicts))
+            });
         }
-        for switch in 0..self.switches.len() {
-            self.mark_turns(switch, |_| true);
+        let from = self.oldest_unmarked().map_or(graph.len(), |from| from as usize);
+        for &other in &graph.order()[from..] {
+            if other.thread != fencing && graph.event(other).mode.is_seqcst() && !knows(&view, other) {
+                self.mark_turns_before(graph, other, &view, fencing);
+            }
         }
+        self.view = view;
     }
 
     /// Marks the states in which a thread may be left because of this access.
