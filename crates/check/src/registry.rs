@@ -57,12 +57,13 @@ pub fn execution(config: &Config) -> Result<Execution, Error> {
 ///
 /// When a setting names something that does not exist.
 pub fn plan(config: &Config) -> Result<Box<dyn Plan>, Error> {
-    execution(config)?;
+    let mut first = Some(execution(config)?);
     if config.strategy == AUTO && config.preemption_bound.is_none() {
         return Ok(Box::new(Auto::new(config)));
     }
     let settings = config.clone();
-    let begin = move || execution(&settings).expect("the settings were good before");
+    let again = move || execution(&settings).expect("the settings were good before");
+    let begin = move || first.take().unwrap_or_else(&again);
     Ok(Box::new(Single::new(begin)))
 }
 

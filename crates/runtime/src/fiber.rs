@@ -1,72 +1,15 @@
 //! Pooled coroutines: one per thread of the program, each on a stack of its own, each good for
 //! any number of executions.
 
-use std::sync::Mutex;
-
-use corosensei::stack::{DefaultStack, Stack, StackPointer};
+use corosensei::stack::Stack;
 use corosensei::{Coroutine, Yielder};
 use unpick_core::error::Error;
 use unpick_core::op::ThreadId;
 
 use crate::session::Session;
+use crate::stacks::{FiberStack, GUARD};
 
-pub(crate) type Routine = Coroutine<(), (), (), Shifted>;
-
-/// A stack that begins a little below its end, by an amount that differs from fiber to fiber.
-/// Stacks end at page boundaries; used from there, they would all compete for the same few lines
-/// of the processor's cache.
-pub(crate) struct Shifted {
-    stack: DefaultStack,
-    base: StackPointer,
-    size: usize,
-}
-
-/// Stacks that no check uses now, with their sizes.
-static POOL: Mutex<Vec<(usize, DefaultStack)>> = Mutex::new(Vec::new());
-/// How many stacks are kept.
-const POOLED: usize = 64;
-
-impl Shifted {
-    fn new(thread: ThreadId, size: usize) -> Result<Shifted, Error> {
-        let stack = DefaultStack::new(size + 4096).map_err(|error| Error::Machine {
-            problem: format!(
-                "no memory for the stack of {thread}: {error}; use fewer threads or a smaller stack size"
-            ),
-        })?;
-        Ok(Shifted::at(stack, thread, size))
-    }
-
-    fn from_pool(thread: ThreadId, size: usize) -> Option<Shifted> {
-        let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let index = pool.iter().rposition(|(pooled, _)| *pooled == size)?;
-        let (_, stack) = pool.swap_remove(index);
-        Some(Shifted::at(stack, thread, size))
-    }
-
-    fn at(stack: DefaultStack, thread: ThreadId, size: usize) -> Shifted {
-        let base = stack.base().get() - thread.index() * 13 % 64 * 64;
-        let base = StackPointer::new(base).unwrap_or_else(|| stack.base());
-        Shifted { stack, base, size }
-    }
-
-    fn give_back(self) {
-        let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if pool.len() < POOLED {
-            pool.push((self.size, self.stack));
-        }
-    }
-}
-
-// SAFETY: a part of a valid stack, aligned as the whole is.
-unsafe impl Stack for Shifted {
-    fn base(&self) -> StackPointer {
-        self.base
-    }
-
-    fn limit(&self) -> StackPointer {
-        self.stack.limit()
-    }
-}
+pub(crate) type Routine = Coroutine<(), (), (), FiberStack>;
 
 /// A coroutine that runs one thread of the program.
 pub(crate) struct Fiber {
@@ -78,7 +21,7 @@ pub(crate) struct Fiber {
     base: usize,
     /// Top of the stack.
     top: usize,
-    /// Bottom of the stack, where the guard page begins.
+    /// Bottom of the stack, where the guard begins.
     limit: usize,
     /// Whether the thread is in the middle of its work.
     pub(crate) busy: bool,
@@ -87,10 +30,11 @@ pub(crate) struct Fiber {
 impl Fiber {
     /// A fiber for a thread. `session` must outlive it and not move.
     pub(crate) fn new(thread: ThreadId, session: *mut Session, stack_size: usize) -> Result<Fiber, Error> {
-        let stack = match Shifted::from_pool(thread, stack_size) {
-            Some(stack) => stack,
-            None => Shifted::new(thread, stack_size)?,
-        };
+        let stack = FiberStack::take(thread, stack_size).map_err(|error| Error::Machine {
+            problem: format!(
+                "no memory for the stack of {thread}: {error}; use fewer threads or a smaller stack size"
+            ),
+        })?;
         let (base, limit) = (stack.base().get(), stack.limit().get());
         let yielder = std::ptr::null();
         let mut fiber =
@@ -99,7 +43,7 @@ impl Fiber {
         Ok(fiber)
     }
 
-    fn start(&mut self, stack: Shifted) {
+    fn start(&mut self, stack: FiberStack) {
         let (session, thread) = (self.session, self.thread);
         self.routine = Some(Coroutine::with_stack(stack, move |yielder, ()| {
             crate::session::work(session, thread, yielder);
@@ -131,9 +75,9 @@ impl Fiber {
         (self.limit..self.top).contains(&address)
     }
 
-    /// Whether the address is in the guard page or just below the stack.
+    /// Whether the address is in the guard of the stack.
     pub(crate) fn guards(&self, address: usize) -> bool {
-        (self.limit.saturating_sub(64 * 1024)..self.limit + 4096).contains(&address)
+        (self.limit..self.limit + GUARD).contains(&address)
     }
 
     /// The coroutine, to resume it.

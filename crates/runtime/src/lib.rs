@@ -23,6 +23,7 @@ mod session;
 pub mod shared;
 mod signals;
 pub mod site;
+mod stacks;
 mod statics;
 mod tag;
 mod wording;

@@ -1,6 +1,6 @@
 //! Faults of threads under test: stack overflows, and addresses that must not be used.
 //!
-//! Fiber stacks end in a guard page. If a fault hit one, the handler says so with the means that a
+//! Fiber stacks end in a guard. If a fault hit one, the handler says so with the means that a
 //! signal handler has, and ends the process. Any other fault in the code of a program under test is
 //! a violation: the handler makes the fiber go on in a function that records it and leaves the
 //! fiber for good, as if the faulting instruction had called that function. All other faults go to
@@ -16,7 +16,7 @@
 use std::cell::Cell;
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, Once};
+use std::sync::Once;
 
 use unpick_core::event::EventId;
 use unpick_core::op::{Site, ThreadId};
@@ -24,7 +24,7 @@ use unpick_core::schedule::{Schedule, linearise};
 
 use crate::ops::leave_for_good;
 use crate::session::Session;
-use crate::{arena, current, site};
+use crate::{arena, current, site, stacks};
 
 thread_local! {
     static SESSION: Cell<*const Session> = const { Cell::new(std::ptr::null()) };
@@ -53,11 +53,6 @@ pub(crate) fn install() {
     });
 }
 
-/// Bytes of stack for the handler. What std gives every thread is enough for a message only.
-const HANDLER_STACK: usize = 256 * 1024;
-/// Stacks that no worker uses now. There are never more than there were workers at a time, and unmapping one would
-/// cost more than the rest of a short check's end.
-static STACKS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 /// Seconds that it may take to find the token.
 const PATIENCE: libc::c_uint = 10;
 
@@ -68,16 +63,15 @@ pub(crate) struct Guarded {
 }
 
 /// Says whose fibers this OS thread runs.
-pub(crate) fn guard_thread(session: *const Session) -> Guarded {
+pub(crate) fn guard_thread(session: &Session) -> Guarded {
     SESSION.set(session);
-    let pooled = STACKS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
-    let stack = pooled.or_else(|| arena::map(0, HANDLER_STACK));
+    let stack = stacks::take_handler(session.limits.stack_size);
     // SAFETY: a zeroed record is valid; the stack stays mapped until the old one is put back.
     let old = unsafe {
         let mut old: libc::stack_t = std::mem::zeroed();
         if let Some(stack) = stack {
             let ours =
-                libc::stack_t { ss_sp: stack as *mut libc::c_void, ss_flags: 0, ss_size: HANDLER_STACK };
+                libc::stack_t { ss_sp: stack as *mut libc::c_void, ss_flags: 0, ss_size: stacks::HANDLER };
             libc::sigaltstack(&ours, &mut old);
         }
         old
@@ -95,7 +89,7 @@ impl Drop for Guarded {
                 return;
             }
         }
-        STACKS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(stack);
+        stacks::give_handler_back(stack);
     }
 }
 

@@ -287,7 +287,7 @@ const EVENTS_PER_CLOCK: u64 = 100_000;
 /// Explores on this OS thread until something stops it.
 fn work(session: &mut Box<Session>, state: &mut State) -> Pause {
     let cpu = thread_cpu();
-    let guarded = signals::guard_thread(&**session);
+    let guarded = signals::guard_thread(session);
     let pause = work_on(session, state);
     drop(guarded);
     state.cpu += thread_cpu().saturating_sub(cpu);
