@@ -15,8 +15,8 @@
 
 use std::cell::Cell;
 use std::fmt::{self, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use unpick_core::event::EventId;
 use unpick_core::op::{Site, ThreadId};

@@ -2,7 +2,10 @@
 
 use std::fmt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
 
 use super::fetch::Built;
 use crate::Problem;
@@ -52,12 +55,10 @@ const CAPPED: [i32; 2] = [128 + 24, 128 + 9];
 /// A test that takes less CPU seconds than this is short.
 const SHORT: f64 = 0.1;
 
-/// How often a short test is run for one measurement, depending on the CPU seconds that it takes: a shell tells times in
-/// milliseconds. And how many times it is measured like that.
-fn repetitions(cpu: f64) -> u32 {
-    (0.15 / cpu).clamp(5.0, 60.0) as u32
+/// How often a short test is run, depending on the CPU seconds that it takes.
+fn repetitions(cpu: f64) -> usize {
+    (0.6 / cpu).clamp(16.0, 200.0) as usize
 }
-const MEASUREMENTS: u32 = 5;
 
 /// The least that can be told from nothing, in CPU seconds.
 const LEAST: f64 = 20e-6;
@@ -65,8 +66,8 @@ const LEAST: f64 = 20e-6;
 /// What no test is called.
 const NO_TEST: &str = "no test has this name";
 
-/// Runs a test with a limit on its CPU seconds. A short one is run many times, as is the same program without a
-/// test; the least of several measurements counts. `harness` is what a test takes that does nothing.
+/// Runs a test with a limit on its CPU seconds. A short one is run many times. `harness` is what a test takes that
+/// does nothing.
 pub(super) fn time(
     built: &Built,
     test: &str,
@@ -74,43 +75,71 @@ pub(super) fn time(
     cap: u64,
     harness: f64,
 ) -> Result<Run, Problem> {
-    let once = run(built, test, bound, cap, 1)?;
+    let once = run(built, test, bound, cap)?;
     if !once.is_fine() || once.cpu > SHORT {
         return Ok(once);
     }
-    let cpu = beyond_start(built, test, bound, cap, repetitions(once.cpu))? - harness;
+    let cpu = beyond_start(built, test, bound, repetitions(once.cpu))? - harness;
     Ok(Run { cpu: cpu.max(LEAST), ..once })
 }
 
 /// CPU seconds of a test that does nothing, without what the program takes to run no test.
 pub(super) fn time_empty(built: &Built) -> Result<f64, Problem> {
-    beyond_start(built, "empty", None, 1, repetitions(0.0))
+    beyond_start(built, "empty", None, 2 * repetitions(0.0))
 }
 
-/// CPU seconds of a test, without what the program takes to run no test.
-fn beyond_start(built: &Built, test: &str, bound: Option<u32>, cap: u64, times: u32) -> Result<f64, Problem> {
-    let (mut least, mut start) = (f64::INFINITY, f64::INFINITY);
-    for _ in 0..MEASUREMENTS {
-        least = least.min(run(built, test, bound, cap, times)?.cpu);
-        start = start.min(run(built, NO_TEST, bound, cap, times)?.cpu);
+/// CPU seconds of a test, without what the program takes to run no test: the two are run in turn, so many times, and
+/// the quickest quarter of each counts.
+fn beyond_start(built: &Built, test: &str, bound: Option<u32>, times: usize) -> Result<f64, Problem> {
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for _ in 0..times {
+        with.push(once(built, test, bound)?);
+        without.push(once(built, NO_TEST, bound)?);
     }
-    Ok((least - start) / f64::from(times))
+    Ok(quickest(with) - quickest(without))
 }
 
-/// Runs a test so many times, one after another.
-fn run(built: &Built, test: &str, bound: Option<u32>, cap: u64, times: u32) -> Result<Run, Problem> {
-    // `times` tells the CPU time of children last.
-    let script = r#"for ((i = 0; i < $4; i++)); do
-        (ulimit -St "$1" -Ht $(($1 + 2)); exec "$2" --exact "$3" >/dev/null 2>&1); code=$?
-    done; times; echo $code"#;
-    let mut command = Command::new("bash");
-    command.args(["-c", script, "time"]).arg(cap.to_string()).arg(&built.program).arg(test);
-    command.arg(times.to_string());
+/// The mean of the quickest quarter.
+fn quickest(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.truncate(times.len().div_ceil(4));
+    times.iter().sum::<f64>() / times.len() as f64
+}
+
+/// CPU seconds of a test that is known to be short.
+fn once(built: &Built, test: &str, bound: Option<u32>) -> Result<f64, Problem> {
+    let before = cpu_of_children()?;
+    let mut command = Command::new(&built.program);
+    command.args(["--exact", test]).stdout(Stdio::null()).stderr(Stdio::null());
+    let ended = prepare(&mut command, built, bound).status();
+    ended.map_err(|error| format!("{} does not run: {error}", built.program.display()))?;
+    Ok(cpu_of_children()? - before)
+}
+
+/// CPU seconds of all processes that were started here and have ended.
+fn cpu_of_children() -> Result<f64, Problem> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(|error| error.to_string())?;
+    let seconds = |time: TimeVal| time.num_microseconds() as f64 * 1e-6;
+    Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
+}
+
+/// Sets where a test runs, and its bound.
+fn prepare<'a>(command: &'a mut Command, built: &Built, bound: Option<u32>) -> &'a mut Command {
     command.current_dir(&built.source).env("RUST_BACKTRACE", "0").env_remove("LOOM_MAX_PREEMPTIONS");
     if let Some(bound) = bound {
         command.env("LOOM_MAX_PREEMPTIONS", bound.to_string());
     }
-    let said = output(&mut command)?;
+    command
+}
+
+/// Runs a test with a limit on its CPU seconds.
+fn run(built: &Built, test: &str, bound: Option<u32>, cap: u64) -> Result<Run, Problem> {
+    // `times` tells the CPU time of children last.
+    let script = r#"(ulimit -St "$1" -Ht $(($1 + 2)); exec "$2" --exact "$3" >/dev/null 2>&1); code=$?
+        times; echo $code"#;
+    let mut command = Command::new("bash");
+    command.args(["-c", script, "time"]).arg(cap.to_string()).arg(&built.program).arg(test);
+    let said = output(prepare(&mut command, built, bound))?;
     let lines: Vec<&str> = said.lines().collect();
     let [_, children, code] = lines[..] else { return Err(format!("no times in `{said}`")) };
     let times = children.split_whitespace().map(parse).collect::<Option<Vec<f64>>>();
