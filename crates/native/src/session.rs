@@ -28,7 +28,7 @@ use crate::pool;
 use crate::record::Recorder;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
-use crate::threads::{AtExit, Thread};
+use crate::threads::{self, AtExit, Thread};
 use crate::unordered::Unordered;
 
 /// Limits of each execution.
@@ -222,6 +222,8 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
+        // SAFETY: no thread of the program runs, so nobody reads it now.
+        unsafe { threads::CLEARS = self.spins.any_suspects() };
         self.threads[0].begin_main();
     }
 
