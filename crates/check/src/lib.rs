@@ -13,6 +13,7 @@ pub mod coverage;
 pub mod effort;
 pub mod meter;
 pub mod registry;
+pub mod steps;
 pub mod strategies;
 pub mod verdict;
 pub mod ways;
