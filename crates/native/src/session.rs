@@ -174,7 +174,7 @@ impl Session {
             keys_kept: Vec::new(),
             ignored: Vec::new(),
             retired: Vec::new(),
-            facts: Facts::default(),
+            facts: Facts::new(&[]),
             names: Vec::new(),
             waits: false,
             blocks: Vec::new(),

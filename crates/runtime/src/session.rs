@@ -251,7 +251,7 @@ impl Session {
             cut_loops: Vec::new(),
             worn: false,
             fatal: false,
-            facts: Facts::default(),
+            facts: Facts::new(&[]),
             names: Vec::new(),
             data: Vec::new(),
             locals: Locals::default(),
