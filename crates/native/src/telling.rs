@@ -79,18 +79,10 @@ pub(crate) fn tell_schedule(
         stacks,
         token: schedule.to_string(),
         model: config.model.clone(),
-        strategy: strategy_of(config),
+        strategy: strategies::title(config),
         execution: number,
         output,
     })
-}
-
-/// The strategy of a check, as a report names it.
-fn strategy_of(config: &Config) -> String {
-    match strategies::strategy(config) {
-        Ok(strategy) if strategy.samples() => format!("{} with seed {}", config.strategy, config.seed),
-        _ => config.strategy.clone(),
-    }
 }
 
 fn threads(session: &Session) -> Vec<Thread> {

@@ -21,12 +21,12 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Outcome;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Site, ThreadId};
-use unpick_core::plan::Single;
+use unpick_core::plan::{Ending, Single};
 use unpick_core::schedule::Knowledge;
 use unpick_core::violation::Kind as Violation;
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::site::site;
-use unpick_runtime::worker::{self, Budget, Ending, Task};
+use unpick_runtime::worker::{self, Budget, Task};
 use unpick_runtime::{Limits, Tag};
 
 use crate::drive::{self, Explored, Settings};
