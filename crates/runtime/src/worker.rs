@@ -170,9 +170,11 @@ fn work_here(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
         return None;
     }
     let alarm = Alarm::set(&mut **session)?;
+    session.ambient = Some(here::ambient()?);
     state.here_until = Some(Instant::now() + here::LONGEST);
     let pause = work(session, state);
     state.here_until = None;
+    session.ambient = None;
     let late = alarm.has_gone_off();
     drop(alarm);
     panics::settle();
@@ -378,7 +380,9 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     open_streams();
     session.keeping = Some(arena::Arena::keeping());
     session::run(&mut **session);
-    if let Some(mut kept) = session.keeping.take() {
+    let restored = session.ambient.as_ref().is_some_and(|ambient| ambient.restored);
+    // What was put back may own some of it.
+    if let Some(mut kept) = session.keeping.take().filter(|_| !restored) {
         kept.free_kept();
     }
     if let Some(error) = session.error.take() {
