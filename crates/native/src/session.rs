@@ -174,7 +174,7 @@ impl Session {
             keys_kept: Vec::new(),
             ignored: Vec::new(),
             retired: Vec::new(),
-            facts: Facts::default(),
+            facts: Facts::new(&[]),
             names: Vec::new(),
             waits: false,
             blocks: Vec::new(),
@@ -271,16 +271,8 @@ impl Session {
         match outcome {
             Outcome::Complete | Outcome::Blocked(_) => {
                 let graph = self.execution.graph();
-                let mut outcome = outcome;
-                let mut stuck = match &outcome {
-                    Outcome::Blocked(waiters) => stuck::judge(graph, waiters),
-                    _ => None,
-                };
-                if stuck.is_some() && self.has_ended(&outcome) {
-                    stuck = None;
-                    outcome = Outcome::Complete;
-                }
-                let race = race::in_graph(self.execution.graph());
+                let (outcome, stuck) = stuck::settle(graph, outcome, |waiters| self.has_ended(waiters));
+                let race = race::in_graph(graph);
                 let violation = race.or(stuck.map(|stuck| self.waiting(stuck)));
                 let violation = violation.filter(|violation| !self.is_known_ending(violation));
                 let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
@@ -313,8 +305,7 @@ impl Session {
     }
 
     /// Whether the process has ended, and those who are stuck with it.
-    fn has_ended(&self, outcome: &Outcome) -> bool {
-        let Outcome::Blocked(waiters) = outcome else { return true };
+    fn has_ended(&self, waiters: &[Waiter]) -> bool {
         let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
         (!self.limits.must_end && main_ended) || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
     }

@@ -16,7 +16,7 @@ use unpick_core::event::Event;
 use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, ThreadId};
 use unpick_core::timeouts::Timeouts;
-use unpick_core::violation::{Access, Kind, Point, Violation, Wait};
+use unpick_core::violation::{Access, Kind, Point, Violation, Wait, Waiter};
 
 use crate::arena::{self, Arena};
 use crate::clocks::Clocks;
@@ -255,7 +255,7 @@ impl Session {
             worn: false,
             ambient: None,
             fatal: false,
-            facts: Facts::default(),
+            facts: Facts::new(&[]),
             names: Vec::new(),
             data: Vec::new(),
             locals: Locals::default(),
@@ -477,16 +477,7 @@ impl Session {
         match outcome {
             Outcome::Complete | Outcome::Blocked(_) => {
                 let graph = self.execution.graph();
-                let mut outcome = outcome;
-                let mut stuck = match &outcome {
-                    Outcome::Blocked(waiters) => stuck::judge(graph, waiters),
-                    _ => None,
-                };
-                // The end of the process takes those who are stuck with it.
-                if stuck.is_some() && self.has_ended(&outcome) {
-                    stuck = None;
-                    outcome = Outcome::Complete;
-                }
+                let (outcome, stuck) = stuck::settle(graph, outcome, |waiters| self.has_ended(waiters));
                 // In an execution that is given up, somebody might still have looked at a panic.
                 let over = stuck.is_some() || matches!(outcome, Outcome::Complete);
                 let panic = self.panics.iter().find(|panic| over && panic.is_unhandled());
@@ -528,8 +519,7 @@ impl Session {
     }
 
     /// Whether the process has ended, or would have.
-    fn has_ended(&self, outcome: &Outcome) -> bool {
-        let Outcome::Blocked(waiters) = outcome else { return true };
+    fn has_ended(&self, waiters: &[Waiter]) -> bool {
         let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
         let needed = waiters.iter().any(|waiter| !self.detached.contains(&waiter.point.thread));
         ((self.limits.abandons || !needed) && main_ended)
