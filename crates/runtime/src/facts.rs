@@ -3,10 +3,17 @@
 //! Some things cost events, and most programs do without: telling others that a thread has ended,
 //! for instance. They are left out until an execution needs them. Then the fact is noted, and the
 //! exploration starts again.
+//!
+//! One thing is noted when a replay goes astray: threads may share what the engine does not see, such as an
+//! atomic of `std`, through a value that is made once. Then the uses of such values become events, so that they
+//! have an order.
+
+use unpick_core::op::ThreadId;
 
 use crate::arena;
 use crate::current;
 use crate::ops::leave_for_good;
+use crate::session::Session;
 
 /// Something about the program that is found out as it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,26 +36,90 @@ pub enum Fact {
     ClosingIsPolled,
     /// A task is aborted.
     TasksAreAborted,
+    /// What is done with a value that is made once depends on who used it before: a bit for the type.
+    UsesAreOrdered,
 }
 
-const FACTS: usize = 9;
+const FACTS: usize = 10;
 
 /// The facts that are known, as bits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Facts([u64; FACTS]);
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    known: [u64; FACTS],
+    /// Types of values that are made once, as bits, with the first thread that used one.
+    users: Vec<(u64, ThreadId)>,
+    /// Those that another thread has used as well.
+    shared: u64,
+}
 
 impl Facts {
     /// The facts that a schedule brings along.
     pub(crate) fn new(bits: &[u64]) -> Facts {
         let mut facts = Facts::default();
-        facts.0.iter_mut().zip(bits).for_each(|(fact, &bits)| *fact = bits);
+        facts.known.iter_mut().zip(bits).for_each(|(fact, &bits)| *fact = bits);
         facts
     }
 
     /// All bits, in the order of [`Fact`].
     pub(crate) fn bits(&self) -> &[u64] {
-        &self.0
+        &self.known
     }
+
+    /// All bits, if the uses of values that are made once and that threads share had an order.
+    pub(crate) fn with_order(&self) -> Vec<u64> {
+        let mut bits = self.known.to_vec();
+        bits[Fact::UsesAreOrdered as usize] |= self.shared;
+        bits
+    }
+
+    /// Gives the uses of values that are made once and that threads share an order; `false` if they have it.
+    fn order_uses(&mut self) -> bool {
+        let ordered = &mut self.known[Fact::UsesAreOrdered as usize];
+        let before = std::mem::replace(ordered, *ordered | self.shared);
+        *ordered != before
+    }
+
+    /// Notes that a thread uses a value that is made once.
+    fn note_use(&mut self, bit: u64, thread: ThreadId) {
+        match self.users.iter().find(|(known, _)| *known == bit) {
+            Some((_, first)) if *first == thread => {}
+            Some(_) => self.shared |= bit,
+            None => self.users.push((bit, thread)),
+        }
+    }
+}
+
+impl Session {
+    /// Called when a replay has gone astray: whether the exploration starts again, with more that is visible.
+    pub(crate) fn learn_from_divergence(&mut self) -> bool {
+        let learns = self.recorder.is_none() && self.facts.order_uses();
+        self.renew |= learns;
+        learns
+    }
+}
+
+/// A bit for a type. Types may share a bit, which costs time and nothing else.
+pub fn bit_of<T: ?Sized>() -> u64 {
+    let name = std::any::type_name::<T>().as_bytes();
+    let hash = name.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    1 << (hash >> 58)
+}
+
+/// Says that the caller is about to use a value that is made once, of a type with this bit. Whether that must be
+/// an event.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn use_is_ordered(bit: u64) -> bool {
+    let (session, thread) = current::context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `fact`.
+    unsafe { (*session).facts.note_use(bit, thread) };
+    arena::enter(arena);
+    fact(Fact::UsesAreOrdered) & bit != 0
 }
 
 /// What is known.
@@ -59,7 +130,7 @@ impl Facts {
 pub fn fact(fact: Fact) -> u64 {
     let (session, _) = current::context();
     // SAFETY: the session outlives its fibers, and no reference to it is in use while one runs.
-    unsafe { (*session).facts.0[fact as usize] }
+    unsafe { (*session).facts.known[fact as usize] }
 }
 
 /// Says that these bits are set. If that is new, the exploration starts again.
@@ -71,7 +142,7 @@ pub fn learn(fact: Fact, bits: u64) {
     let (session, thread) = current::context();
     // SAFETY: as in `fact`.
     let s = unsafe { &mut *session };
-    let known = &mut s.facts.0[fact as usize];
+    let known = &mut s.facts.known[fact as usize];
     if *known | bits != *known {
         *known |= bits;
         arena::enter(std::ptr::null_mut());
