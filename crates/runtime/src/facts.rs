@@ -4,9 +4,9 @@
 //! for instance. They are left out until an execution needs them. Then the fact is noted, and the
 //! exploration starts again.
 //!
-//! One thing is noted when a replay goes astray: threads may share what the engine does not see, such as an
-//! atomic of `std`, through a value that is made once. Then the uses of such values become events, so that they
-//! have an order.
+//! Threads may share what the engine does not see, such as an atomic of `std`, through a value that is made once.
+//! The uses of such values must have an order, and so be events. Often the name of the type tells; if it does not, a
+//! replay that goes astray may.
 
 use unpick_core::op::ThreadId;
 
@@ -107,13 +107,32 @@ pub fn bit_of<T: ?Sized>() -> u64 {
     1 << (hash >> 58)
 }
 
-/// Says that the caller is about to use a value that is made once, of a type with this bit. Whether that must be
-/// an event.
+/// What the type of a value that is made once tells about its uses.
+#[derive(Clone, Copy, Debug)]
+pub struct Uses {
+    bit: u64,
+    /// Whether threads can share something through it that is not seen.
+    hidden: bool,
+}
+
+impl Uses {
+    /// What a type tells.
+    pub fn of<T: ?Sized>() -> Uses {
+        let name = std::any::type_name::<T>();
+        let hidden = ["core::sync::atomic::", "std::sync::"].iter().any(|module| name.contains(module));
+        Uses { bit: bit_of::<T>(), hidden }
+    }
+}
+
+/// Says that the caller is about to use a value that is made once. Whether that must be an event.
 ///
 /// # Panics
 ///
 /// Outside a check.
-pub fn use_is_ordered(bit: u64) -> bool {
+pub fn use_is_ordered(Uses { bit, hidden }: Uses) -> bool {
+    if hidden {
+        return true;
+    }
     let (session, thread) = current::context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `fact`.

@@ -7,7 +7,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
 
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, Value};
 use unpick_runtime::Tag;
-use unpick_runtime::facts;
+use unpick_runtime::facts::{self, Uses};
 use unpick_runtime::ops::{self, Object};
 
 use crate::here;
@@ -35,8 +35,8 @@ pub(super) struct Memory<'a> {
     pub(super) state: &'a Cell<Value>,
     /// Where the contents begin, and their size.
     pub(super) contents: (*mut u8, usize),
-    /// The bit of the type of what it leaves.
-    pub(super) bit: fn() -> u64,
+    /// What the type of what it leaves tells about its uses.
+    pub(super) uses: fn() -> Uses,
 }
 
 /// Says how it went, when dropped.
@@ -94,7 +94,7 @@ impl Parts {
 
     /// Says that what it leaves is about to be used.
     fn count_use(&self, memory: &Memory<'_>, site: Site) {
-        if facts::use_is_ordered((memory.bit)()) {
+        if facts::use_is_ordered((memory.uses)()) {
             let op = Op::rmw(Addr::NONE, Rmw::Add, Mode::Relaxed, 1, site);
             ops::on_object(Object::new(&self.uses, self.kind), 0, op);
         }
@@ -283,7 +283,7 @@ impl Once {
 
     fn memory(&self) -> Memory<'_> {
         let contents = (self.state.as_ptr().cast(), size_of::<Cell<Value>>());
-        Memory { state: &self.state, contents, bit: facts::bit_of::<()> }
+        Memory { state: &self.state, contents, uses: Uses::of::<()> }
     }
 }
 

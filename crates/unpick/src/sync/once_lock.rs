@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use unpick_core::op::Value;
-use unpick_runtime::facts;
+use unpick_runtime::facts::Uses;
 
 use super::once::{DONE, Memory, NEW, Parts};
 
@@ -145,7 +145,7 @@ impl<T> OnceLock<T> {
     fn memory(&self) -> Memory<'_> {
         let contents = (&raw const self.contents).cast_mut().cast();
         let size = size_of::<Contents<T>>();
-        Memory { state: &self.contents.state, contents: (contents, size), bit: facts::bit_of::<T> }
+        Memory { state: &self.contents.state, contents: (contents, size), uses: Uses::of::<T> }
     }
 }
 
