@@ -67,8 +67,9 @@ impl fmt::Display for Error {
             Error::Diverged { thread, before, now } => write!(
                 f,
                 "the program is not deterministic: under one and the same schedule, {thread} once did \
-                 `{before}` and then `{now}`; look for clocks, random numbers, addresses used as data, \
-                 hash-map order, or state that outlives one run of the closure"
+                 `{before}` and then `{now}`; look for atomics, locks and counts of `std` that threads share, \
+                 clocks, random numbers, addresses used as data, hash-map order, or state that outlives one run of \
+                 the closure"
             ),
             Error::Setting { name, problem } => write!(f, "setting `{name}`: {problem}"),
             Error::Token { problem } => write!(f, "the schedule cannot be replayed: {problem}"),

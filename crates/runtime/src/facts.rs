@@ -1,10 +1,17 @@
 //! What one execution tells about the program that all executions must know.
 //!
 //! Telling others that a thread has ended costs events, for instance, and few programs ask.
+//!
+//! Threads may share what the engine does not see, such as an atomic of `std`, through a value that is made once.
+//! The uses of such values must have an order, and so be events. Often the name of the type tells; if it does not, a
+//! replay that goes astray may.
+
+use unpick_core::op::ThreadId;
 
 use crate::arena;
 use crate::current;
 use crate::ops::leave_for_good;
+use crate::session::Session;
 
 /// Something about the program that is found out as it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +34,106 @@ pub enum Fact {
     ClosingIsPolled,
     /// A task is aborted.
     TasksAreAborted,
+    /// What is done with a value that is made once depends on who used it before: a bit for the type.
+    UsesAreOrdered,
 }
 
-const FACTS: usize = 9;
+const FACTS: usize = 10;
 
-/// The facts that are known.
-pub(crate) type Facts = unpick_core::facts::Facts<FACTS>;
+/// The facts that are known, and what may become one.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    known: unpick_core::facts::Facts<FACTS>,
+    /// Types of values that are made once, as bits, with the first thread that used one.
+    users: Vec<(u64, ThreadId)>,
+    /// Those that another thread has used as well.
+    shared: u64,
+}
+
+impl Facts {
+    /// The facts that a schedule brings along.
+    pub(crate) fn new(bits: &[u64]) -> Facts {
+        Facts { known: unpick_core::facts::Facts::new(bits), users: Vec::new(), shared: 0 }
+    }
+
+    /// All bits, in the order of [`Fact`].
+    pub(crate) fn bits(&self) -> &[u64] {
+        self.known.bits()
+    }
+
+    /// All bits, if the uses of values that are made once and that threads share had an order.
+    pub(crate) fn with_order(&self) -> Vec<u64> {
+        let mut known = self.known;
+        known.learn(Fact::UsesAreOrdered as usize, self.shared);
+        known.bits().to_vec()
+    }
+
+    /// Gives the uses of values that are made once and that threads share an order; `false` if they have it.
+    fn order_uses(&mut self) -> bool {
+        self.known.learn(Fact::UsesAreOrdered as usize, self.shared)
+    }
+
+    /// Notes that a thread uses a value that is made once.
+    fn note_use(&mut self, bit: u64, thread: ThreadId) {
+        match self.users.iter().find(|(known, _)| *known == bit) {
+            Some((_, first)) if *first == thread => {}
+            Some(_) => self.shared |= bit,
+            None => self.users.push((bit, thread)),
+        }
+    }
+}
+
+impl Session {
+    /// Called when a replay has gone astray: whether the exploration starts again, with more that is visible.
+    pub(crate) fn learn_from_divergence(&mut self) -> bool {
+        let learns = self.recorder.is_none() && self.facts.order_uses();
+        self.renew |= learns;
+        learns
+    }
+}
+
+/// A bit for a type. Types may share a bit, which costs time and nothing else.
+pub fn bit_of<T: ?Sized>() -> u64 {
+    let name = std::any::type_name::<T>().as_bytes();
+    let hash = name.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    1 << (hash >> 58)
+}
+
+/// What the type of a value that is made once tells about its uses.
+#[derive(Clone, Copy, Debug)]
+pub struct Uses {
+    bit: u64,
+    /// Whether threads can share something through it that is not seen.
+    hidden: bool,
+}
+
+impl Uses {
+    /// What a type tells.
+    pub fn of<T: ?Sized>() -> Uses {
+        let name = std::any::type_name::<T>();
+        let hidden = ["core::sync::atomic::", "std::sync::"].iter().any(|module| name.contains(module));
+        Uses { bit: bit_of::<T>(), hidden }
+    }
+}
+
+/// Says that the caller is about to use a value that is made once. Whether that must be an event.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn use_is_ordered(Uses { bit, hidden }: Uses) -> bool {
+    if hidden {
+        return true;
+    }
+    let (session, thread) = current::context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `fact`.
+    unsafe { (*session).facts.note_use(bit, thread) };
+    arena::enter(arena);
+    fact(Fact::UsesAreOrdered) & bit != 0
+}
 
 /// What is known.
 ///
@@ -42,7 +143,7 @@ pub(crate) type Facts = unpick_core::facts::Facts<FACTS>;
 pub fn fact(fact: Fact) -> u64 {
     let (session, _) = current::context();
     // SAFETY: the session outlives its fibers, and no reference to it is in use while one runs.
-    unsafe { (*session).facts.get(fact as usize) }
+    unsafe { (*session).facts.known.get(fact as usize) }
 }
 
 /// Says that these bits are set. If that is new, the exploration starts again.
@@ -54,7 +155,7 @@ pub fn learn(fact: Fact, bits: u64) {
     let (session, thread) = current::context();
     // SAFETY: as in `fact`.
     let s = unsafe { &mut *session };
-    if s.facts.learn(fact as usize, bits) {
+    if s.facts.known.learn(fact as usize, bits) {
         arena::enter(std::ptr::null_mut());
         s.renew = true;
         s.execution.repeat();

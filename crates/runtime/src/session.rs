@@ -494,6 +494,7 @@ impl Session {
                 let panic = unhandled.or(latest).map(Panic::violation);
                 panic.map_or(Outcome::Ended, |violation| Outcome::Violated(Box::new(violation)))
             }
+            Outcome::Diverged(_) if self.learn_from_divergence() => Outcome::Again,
             Outcome::Diverged(divergence) => {
                 let error = self.diverged(&divergence);
                 self.error.get_or_insert(error);

@@ -70,6 +70,8 @@ pub struct Explored {
     pub kinds: (Vec<&'static str>, Vec<&'static str>),
     /// What has become known about the program.
     pub facts: Vec<u64>,
+    /// What would be known if an execution had not repeated itself.
+    pub facts_with_order: Vec<u64>,
 }
 
 /// A check to carry out.
@@ -213,6 +215,7 @@ fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Expl
         recorder: session.recorder.take(),
         kinds,
         facts: session.facts.bits().to_vec(),
+        facts_with_order: session.facts.with_order(),
         execution: session.restart(plan.begin()),
     }
 }

@@ -152,8 +152,10 @@ enum Plan {
 pub struct InOrder {
     spurious: bool,
     bound: PreemptionBound,
-    /// Whether the bound is raised as long as something is left out.
+    /// Whether the bound is raised as long as it leaves something out.
     deepens: bool,
+    /// Whether it has: what the order of effects leaves out is so under every bound.
+    spent: bool,
     items: Vec<Item>,
     branches: Branches,
     /// The last item of each location, and of fences, that lets each thread be left before an access there.
@@ -177,12 +179,13 @@ pub struct InOrder {
 
 impl InOrder {
     /// A search from the start, for executions with at most so many preemptions; without a number, none, then
-    /// one, and so on until nothing is left out. `spurious` lets weak exchanges fail without a reason.
+    /// one, and so on until more would make no difference. `spurious` lets weak exchanges fail without a reason.
     pub fn new(preemptions: Option<u32>, spurious: bool) -> InOrder {
         InOrder {
             spurious,
             bound: PreemptionBound { preemptions: preemptions.unwrap_or(0), left_out: 0 },
             deepens: preemptions.is_none(),
+            spent: false,
             items: Vec::new(),
             branches: Branches::default(),
             leaves: Vec::new(),
@@ -435,8 +438,10 @@ impl InOrder {
     /// Whether there may be one more preemption.
     fn may_spend(&mut self) -> bool {
         let used = self.switches.last().map_or(0, |switch| switch.used);
-        self.bound.left_out += u64::from(used == self.bound.preemptions);
-        used < self.bound.preemptions
+        let left = used < self.bound.preemptions;
+        self.bound.left_out += u64::from(!left);
+        self.spent |= !left;
+        left
     }
 
     /// Counts a preemption, and lets the same thread go on, if there may be one more.
@@ -614,7 +619,7 @@ impl Strategy for InOrder {
             }
         }
         self.branches.clear();
-        if !self.deepens || self.bound.left_out == 0 {
+        if !self.deepens || !std::mem::take(&mut self.spent) {
             return false;
         }
         self.bound = PreemptionBound { preemptions: self.bound.preemptions + 1, left_out: 0 };

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use unpick_check::meter::{self, Meter};
-use unpick_check::ways::Found;
 use unpick_check::{
     Conclusion, Config, Detached, Error, OnInconclusive, Summary, Timeouts, Verdict, Violated, registry,
 };
@@ -20,6 +19,7 @@ use unpick_runtime::{Limits, Program, interrupt, ops, site, worker};
 
 use crate::here;
 use crate::keep_going::Collection;
+use crate::learning::{self, Lesson};
 use crate::replay;
 use crate::telling;
 
@@ -319,7 +319,7 @@ impl Check {
         let program: Program = Arc::new(f);
         match &config.replay {
             Some(token) => replay::replay(&config, token, &program),
-            None => explore(&config, &program, registry::plan(&config)?),
+            None => learning::explore(&config, &program),
         }
     }
 
@@ -466,12 +466,18 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
     }
 }
 
-pub(crate) fn explore(config: &Config, program: &Program, plan: Box<dyn Plan>) -> Result<Verdict, Error> {
+pub(crate) fn explore(
+    config: &Config,
+    program: &Program,
+    plan: Box<dyn Plan>,
+    lesson: &mut Lesson,
+) -> Result<Verdict, Error> {
     let _listening = interrupt::listen();
     let mut meter = Meter::new(config);
     let collection = Collection::default();
     let mut task = task(config, program, plan);
     task.observer = collection.observer(config);
+    task.known.facts.clone_from(&lesson.known);
     let explored = worker::explore(task, &mut |pulse, elapsed| {
         // The worker says how the check stands some time after it was asked.
         if meter.is_near(elapsed) {
@@ -480,12 +486,13 @@ pub(crate) fn explore(config: &Config, program: &Program, plan: Box<dyn Plan>) -
     });
     meter.clear();
     let explored = explored?;
+    lesson.learn(&explored);
     // What is told names the strategy that was at work in the end.
     let (decides, config) = (config.decides(), &config.named(&explored.outlook));
     let summary = summary(config, &explored, decides);
     let found = collection.finish(config, &explored);
     if !found.is_empty() {
-        return told(config, program, &found, summary, explored.fatal);
+        return telling::tell_all(config, program, &found, summary, explored.fatal);
     }
     Ok(conclusion(config, &explored, decides).verdict(summary, site::describe))
 }
@@ -503,25 +510,6 @@ fn conclusion<'a>(config: &'a Config, explored: &'a Explored, decides: bool) -> 
         cut: explored.cut.map(|point| point.site),
         cut_loops: &explored.cut_loops,
     }
-}
-
-/// Tells the violations that were found.
-fn told(
-    config: &Config,
-    program: &Program,
-    found: &[Found],
-    summary: Summary,
-    fatal: bool,
-) -> Result<Verdict, Error> {
-    let mut told =
-        found.iter().map(|found| telling::tell(config, program, found)).collect::<Result<Vec<_>, _>>()?;
-    if fatal {
-        let findings: Vec<&Finding> = told.iter().map(|(finding, _)| finding).collect();
-        end_process(&findings);
-    }
-    let (finding, saved) = told.remove(0);
-    let violated = Violated::new(finding, summary, saved).with_more(told);
-    Ok(Verdict::Violated(Box::new(violated)))
 }
 
 /// Tells violations the last of which the process cannot survive.

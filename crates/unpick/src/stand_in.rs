@@ -15,6 +15,7 @@ use unpick_runtime::{Program, ops, panics};
 use crate::api::{self, Check};
 use crate::future::{self, JoinHandle};
 use crate::here;
+use crate::learning::Lesson;
 use crate::replay::MENDED;
 
 impl Check {
@@ -80,7 +81,7 @@ where
 {
     let config = check.config.clone().with_environment(|name| std::env::var(name).ok())?;
     let program: Program = Arc::new(f);
-    api::explore(&config, &program, plan)
+    api::explore(&config, &program, plan, &mut Lesson::default())
 }
 
 /// An execution of a strategy of one's own, under a memory model.

@@ -12,23 +12,38 @@ mod trace;
 use std::path::PathBuf;
 
 use unpick_check::ways::{Found, points};
-use unpick_check::{Config, Error, strategies};
+use unpick_check::{Config, Error, Summary, Verdict, Violated, strategies};
 use unpick_core::schedule::Schedule;
 use unpick_core::trace::Finding;
 use unpick_core::violation::Violation;
 use unpick_runtime::Program;
 
+use crate::api;
 use crate::replay;
 
 /// Tokens up to this length are printed; longer ones go into a file.
 const LONGEST_TOKEN: usize = 120;
 
-/// Tells a violation that was found, and where the report was saved.
-pub(crate) fn tell(
+/// Tells the violations that were found.
+pub(crate) fn tell_all(
     config: &Config,
     program: &Program,
-    found: &Found,
-) -> Result<(Finding, Option<PathBuf>), Error> {
+    found: &[Found],
+    summary: Summary,
+    fatal: bool,
+) -> Result<Verdict, Error> {
+    let mut told = found.iter().map(|found| tell(config, program, found)).collect::<Result<Vec<_>, _>>()?;
+    if fatal {
+        let findings: Vec<&Finding> = told.iter().map(|(finding, _)| finding).collect();
+        api::end_process(&findings);
+    }
+    let (finding, saved) = told.remove(0);
+    let violated = Violated::new(finding, summary, saved).with_more(told);
+    Ok(Verdict::Violated(Box::new(violated)))
+}
+
+/// Tells a violation that was found, and where the report was saved.
+fn tell(config: &Config, program: &Program, found: &Found) -> Result<(Finding, Option<PathBuf>), Error> {
     let Found { violation, ways, number } = found;
     match tell_schedule(config, program, violation, &ways.needed, *number) {
         Err(Error::Token { .. }) => tell_schedule(config, program, violation, &ways.whole, *number),
@@ -47,7 +62,8 @@ pub(crate) fn tell_schedule(
     let lost = || Error::Token {
         problem: format!(
             "an execution with a {} was found, but running it again did not show it; the program may not be \
-             deterministic: look for clocks, random numbers, hash-map order, or state that outlives one run",
+             deterministic: look for atomics, locks and counts of `std` that threads share, clocks, random numbers, \
+             hash-map order, or state that outlives one run",
             violation.title()
         ),
     };

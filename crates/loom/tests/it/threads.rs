@@ -166,3 +166,19 @@ fn a_lost_wake_up_is_found() {
     let report = fails(|| _ = polls(false));
     assert!(report.contains("deadlock"), "{report}");
 }
+
+loom::lazy_static! {
+    /// A counter that is not seen.
+    static ref NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+}
+
+#[test]
+fn a_hidden_counter_in_a_static_has_an_order() {
+    let report = fails(|| {
+        NEXT.fetch_add(1, Relaxed);
+        let other = thread::spawn(|| assert_eq!(NEXT.fetch_add(1, Relaxed), 2, "main came last"));
+        NEXT.fetch_add(1, Relaxed);
+        other.join().unwrap();
+    });
+    assert!(report.contains("main came last"), "{report}");
+}

@@ -7,6 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
 
 use unpick_core::op::Value;
+use unpick_runtime::facts::Uses;
 
 use super::once::{DONE, Memory, NEW, POISONED, Parts};
 
@@ -133,7 +134,8 @@ impl<T, F> LazyLock<T, F> {
 
     fn memory(&self) -> Memory<'_> {
         let contents = (&raw const self.contents).cast_mut().cast();
-        Memory { state: &self.contents.state, contents: (contents, size_of::<Contents<T, F>>()) }
+        let size = size_of::<Contents<T, F>>();
+        Memory { state: &self.contents.state, contents: (contents, size), uses: Uses::of::<T> }
     }
 }
 

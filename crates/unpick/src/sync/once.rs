@@ -5,8 +5,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
 
-use unpick_core::op::{Addr, Mode, Op, Site, Value};
+use unpick_core::op::{Addr, Mode, Op, Rmw, Site, Value};
 use unpick_runtime::Tag;
+use unpick_runtime::facts::{self, Uses};
 use unpick_runtime::ops::{self, Object};
 
 use crate::here;
@@ -21,6 +22,8 @@ pub(super) const POISONED: Value = 3;
 /// Something that is done once, without what it leaves.
 pub(super) struct Parts {
     tag: Tag,
+    /// Counts uses, where their order matters.
+    uses: Tag,
     outside: std::sync::Once,
     kind: &'static str,
 }
@@ -32,6 +35,8 @@ pub(super) struct Memory<'a> {
     pub(super) state: &'a Cell<Value>,
     /// Where the contents begin, and their size.
     pub(super) contents: (*mut u8, usize),
+    /// What the type of what it leaves tells about its uses.
+    pub(super) uses: fn() -> Uses,
 }
 
 /// Says how it went, when dropped.
@@ -54,7 +59,7 @@ impl Drop for Leave<'_> {
 impl Parts {
     /// Nothing has happened to an object of this type.
     pub(super) const fn new(kind: &'static str) -> Parts {
-        Parts { tag: Tag::new(), outside: std::sync::Once::new(), kind }
+        Parts { tag: Tag::new(), uses: Tag::new(), outside: std::sync::Once::new(), kind }
     }
 
     /// It has been done from the beginning.
@@ -75,16 +80,24 @@ impl Parts {
         }
         let also = if force { POISONED } else { NEW };
         let old = self.op(memory, Op::enter(Addr::NONE, also, site));
-        if old == DONE {
-            return true;
-        }
         if old == POISONED && !force {
             return false;
         }
-        let mut leave = Leave { parts: self, memory, result: POISONED, site };
-        f(old == POISONED);
-        leave.result = DONE;
+        if old != DONE {
+            let mut leave = Leave { parts: self, memory, result: POISONED, site };
+            f(old == POISONED);
+            leave.result = DONE;
+        }
+        self.count_use(memory, site);
         true
+    }
+
+    /// Says that what it leaves is about to be used.
+    fn count_use(&self, memory: &Memory<'_>, site: Site) {
+        if facts::use_is_ordered((memory.uses)()) {
+            let op = Op::rmw(Addr::NONE, Rmw::Add, Mode::Relaxed, 1, site);
+            ops::on_object(Object::new(&self.uses, self.kind), 0, op);
+        }
     }
 
     /// As [`Parts::run`], but panics when it is poisoned.
@@ -107,7 +120,12 @@ impl Parts {
     #[track_caller]
     pub(super) fn is_done(&self, memory: &Memory<'_>) -> bool {
         if ops::in_check() {
-            return self.op(memory, Op::load(Addr::NONE, Mode::Acquire, here!())) == DONE;
+            let site = here!();
+            let done = self.op(memory, Op::load(Addr::NONE, Mode::Acquire, site)) == DONE;
+            if done {
+                self.count_use(memory, site);
+            }
+            return done;
         }
         self.outside.is_completed()
     }
@@ -128,16 +146,19 @@ impl Parts {
         loop {
             let from = ops::position();
             match self.op(memory, Op::load(Addr::NONE, Mode::Acquire, site)) {
-                DONE => return true,
+                DONE => break,
                 POISONED if !force => return false,
                 _ => ops::wait_for_change(from, site),
             }
         }
+        self.count_use(memory, site);
+        true
     }
 
     /// Starts a new life in the state that memory says, for who has the object for itself.
     pub(super) fn renew(&mut self, state: Value) {
         self.tag.reset();
+        self.uses.reset();
         self.outside = std::sync::Once::new();
         match state {
             DONE => self.outside.call_once(|| ()),
@@ -262,7 +283,7 @@ impl Once {
 
     fn memory(&self) -> Memory<'_> {
         let contents = (self.state.as_ptr().cast(), size_of::<Cell<Value>>());
-        Memory { state: &self.state, contents }
+        Memory { state: &self.state, contents, uses: Uses::of::<()> }
     }
 }
 

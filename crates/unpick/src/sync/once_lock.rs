@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use unpick_core::op::Value;
+use unpick_runtime::facts::Uses;
 
 use super::once::{DONE, Memory, NEW, Parts};
 
@@ -143,7 +144,8 @@ impl<T> OnceLock<T> {
 
     fn memory(&self) -> Memory<'_> {
         let contents = (&raw const self.contents).cast_mut().cast();
-        Memory { state: &self.contents.state, contents: (contents, size_of::<Contents<T>>()) }
+        let size = size_of::<Contents<T>>();
+        Memory { state: &self.contents.state, contents: (contents, size), uses: Uses::of::<T> }
     }
 }
 

@@ -16,6 +16,7 @@ mod detached;
 mod errors;
 mod futures;
 mod here;
+mod hidden;
 mod host;
 mod interrupts;
 mod keep_going;

@@ -379,3 +379,17 @@ fn a_strategy_that_does_not_exist_is_an_error() {
     let error = Check::new().strategy("dfs").run(|| {}).unwrap_err();
     assert!(error.to_string().contains("there is no strategy `dfs`"), "{error}");
 }
+
+#[test]
+fn a_search_in_order_without_a_bound_ends() {
+    // Writes could take effect out of order, whatever the bound.
+    let verdict = Check::new().strategy("in-order").max_executions(1_000).run(|| {
+        let x = Arc::new(AtomicUsize::new(0));
+        let theirs = Arc::clone(&x);
+        let other = thread::spawn(move || theirs.store(1, Relaxed));
+        x.store(2, Relaxed);
+        other.join().unwrap();
+    });
+    let verdict = verdict.unwrap_or_else(|error| panic!("{error}"));
+    assert!(verdict.stats().executions < 10, "{verdict}");
+}

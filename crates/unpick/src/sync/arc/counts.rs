@@ -38,15 +38,6 @@ const MOST: usize = isize::MAX as usize;
 /// What one weak pointer counts in the engine, where 1 stands for a locked count.
 const WEAK: Value = 2;
 
-/// A bit for a type. Types may share a bit, which costs time and nothing else.
-fn bit_of<T: ?Sized>() -> u64 {
-    let name = std::any::type_name::<T>().as_bytes();
-    let hash = name.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    1 << (hash >> 58)
-}
-
 impl Counts {
     /// One weak pointer to a value that is not there yet, and `strong` pointers to it.
     pub(super) fn new<T: ?Sized>(strong: usize, site: Site) -> Counts {
@@ -56,7 +47,7 @@ impl Counts {
             weak: AtomicUsize::new(1),
             strong_tag: Tag::new(),
             weak_tag: Tag::new(),
-            bit: checked.then_some(bit_of::<T> as fn() -> u64),
+            bit: checked.then_some(facts::bit_of::<T> as fn() -> u64),
             site,
         }
     }

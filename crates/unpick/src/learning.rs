@@ -1,0 +1,43 @@
+//! Exploring again, knowing more, when a violation cannot be told.
+//!
+//! Threads may share what the engine does not see, such as an atomic of `std`. An execution that was found need
+//! not fail again, then, since its steps have another order when it is told. If they share it through values that
+//! are made once, the uses of these can be events, and the order is part of the execution.
+
+use unpick_check::{Config, Error, Verdict, registry};
+use unpick_runtime::Program;
+use unpick_runtime::worker::Explored;
+
+use crate::api;
+
+/// What one exploration tells the next.
+#[derive(Debug, Default)]
+pub(crate) struct Lesson {
+    /// Facts that are known when it begins.
+    pub(crate) known: Vec<u64>,
+    /// Facts that the next should know if this one has come to nothing.
+    better: Vec<u64>,
+    /// Whether they are more than what was known.
+    is_new: bool,
+}
+
+impl Lesson {
+    /// Looks at an exploration that is over.
+    pub(crate) fn learn(&mut self, explored: &Explored) {
+        self.is_new = explored.facts_with_order != explored.facts;
+        self.better.clone_from(&explored.facts_with_order);
+    }
+}
+
+/// Explores a program.
+pub(crate) fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
+    let mut lesson = Lesson::default();
+    loop {
+        let verdict = api::explore(config, program, registry::plan(config)?, &mut lesson);
+        let was_lost = matches!(&verdict, Err(Error::Diverged { .. } | Error::Token { .. }));
+        if !(was_lost && std::mem::take(&mut lesson.is_new)) {
+            return verdict;
+        }
+        lesson.known = std::mem::take(&mut lesson.better);
+    }
+}
