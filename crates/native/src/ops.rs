@@ -206,11 +206,23 @@ impl Caller {
         {
             depart_for_good(self.session);
         }
-        if writes && s.spins.ghost.is_some() && !s.ghost_writes.iter().any(|w| w.covers(address, size)) {
-            s.ghost_writes.push(Written::new(address, size));
+        if writes && s.spins.ghost.is_some() {
+            s.note_ghost_write(address, size);
         }
         if writes && s.places.any_in(address, size) {
             s.soil(self.thread, address, size, site);
+        }
+    }
+
+    /// Notes a plain access to an argument of a call that was handed over by address. Most are variables on the stack of
+    /// the caller, which are nobody else's.
+    #[inline(always)]
+    pub(crate) fn touch_argument(&self, address: usize, size: usize, writes: bool) {
+        let s = self.session();
+        if !(self.frame..s.threads[self.thread.index()].fiber.top).contains(&address) {
+            self.touch(address, size, writes, self.site);
+        } else if writes && s.spins.ghost.is_some() {
+            s.note_ghost_write(address, size);
         }
     }
 
