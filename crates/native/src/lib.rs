@@ -77,5 +77,6 @@ mod time;
 mod told;
 mod unordered;
 mod unwind;
+mod verifier;
 mod wakes;
 mod watch;

@@ -196,7 +196,8 @@ impl Caller {
     pub(crate) fn touch_as(&self, address: usize, size: usize, writes: bool, site: Site, value: bool) {
         let s = self.session();
         let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
-        if (!s.ignored.is_empty() | s.recorder.is_some()) && s.leaves_out(address, point) {
+        let special = !s.ignored.is_empty() | s.recorder.is_some() | s.spins.ghost.is_some();
+        if special && s.leaves_out((address, size), writes, point) {
             return;
         }
         let touch = Touch { point, writes, atomic: false, value };
@@ -205,9 +206,6 @@ impl Caller {
             && s.object(conflict, touch, address, size)
         {
             depart_for_good(self.session);
-        }
-        if writes && s.spins.ghost.is_some() {
-            s.note_ghost_write(address, size);
         }
         if writes && s.places.any_in(address, size) {
             s.soil(self.thread, address, size, site);
@@ -222,6 +220,7 @@ impl Caller {
         if !(self.frame..s.threads[self.thread.index()].fiber.top).contains(&address) {
             self.touch(address, size, writes, self.site);
         } else if writes && s.spins.ghost.is_some() {
+            // A round is being repeated, which must leave this as it was.
             s.note_ghost_write(address, size);
         }
     }
@@ -414,9 +413,16 @@ impl Session {
         }
     }
 
-    /// Whether a plain access is not to be looked at. If its call stack is wanted, that is kept.
+    /// Whether a plain access is not to be looked at: the user does not want it, or it is part of a round that is being
+    /// repeated, and has been looked at in the first one. If its call stack is wanted, that is kept.
     #[cold]
-    fn leaves_out(&mut self, address: usize, point: Point) -> bool {
+    fn leaves_out(&mut self, (address, size): (usize, usize), writes: bool, point: Point) -> bool {
+        if self.spins.ghost.is_some_and(|ghost| ghost.thread == point.thread) {
+            if writes {
+                self.note_ghost_write(address, size);
+            }
+            return true;
+        }
         let top = self.threads[point.thread.index()].fiber.top;
         if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.wants(point)) {
             recorder.keep(point, &frames::walk_to(point.site.0 as usize, top));
