@@ -1,7 +1,7 @@
 // bug plain: use after free
 // fixed plain: 2 executions
 // bug relaxed: use after free
-// fixed relaxed: 1 executions, 1 blocked
+// fixed relaxed: holds
 
 // Small blocks that are freed when another thread has used them already, and nothing orders the two.
 #include <pthread.h>

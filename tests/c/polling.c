@@ -1,10 +1,10 @@
 // bug sleeps: livelock
-// fixed sleeps: 3 executions, 1 blocked
+// fixed sleeps: 2 executions, 1 blocked
 // bug gives_up: livelock
 // fixed gives_up: 2 executions, 1 blocked
 // bug both: livelock
 // bug exchange: livelock
-// fixed exchange: 2 executions, 2 blocked
+// fixed exchange: holds
 // bug hint: livelock
 // fixed hint: 1 executions, 2 blocked
 
