@@ -51,6 +51,7 @@ mod futex;
 mod heap;
 mod isolation;
 mod leaks;
+mod mappings;
 mod memory;
 mod mode;
 mod modules;
