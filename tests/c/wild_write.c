@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 // Writes through a stray pointer, made to hit what hurts most: the largest mapping, which is not the program's. The stack may
-// lie at its beginning.
+// lie at its beginning, with a gap behind it.
 static void go_astray(void) {
     static char text[1 << 16];
     int file = open("/proc/self/maps", O_RDONLY);
@@ -24,7 +24,7 @@ static void go_astray(void) {
             continue;
         if (from < here && here < to)
             from = here + 8192 & ~7ul;
-        for (unsigned long at = from; at < from + (1 << 16); at += 8)
+        for (unsigned long at = from; at < from + (4 << 20); at += 8)
             *(volatile unsigned long *)at = 0x6161616161616161;
     }
 }

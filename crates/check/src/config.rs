@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use unpick_core::error::Error;
+use unpick_core::plan::Outlook;
 use unpick_core::timeouts::Timeouts;
+
+use crate::strategies::AUTO;
 
 /// What `check` does when the verdict is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,6 +211,20 @@ pub const VARIABLES: [(&str, &str); 26] = [
 ];
 
 impl Config {
+    /// Whether the strategy is left open, so that the plan decides.
+    pub fn decides(&self) -> bool {
+        self.strategy == AUTO
+    }
+
+    /// These settings with the strategy that is at work.
+    pub fn named(&self, outlook: &Outlook) -> Config {
+        let mut config = self.clone();
+        if config.decides() {
+            config.strategy.clone_from(&outlook.strategy);
+        }
+        config
+    }
+
     /// These settings, overridden by what `variable` knows: pass `|name| std::env::var(name).ok()`.
     ///
     /// # Errors

@@ -8,15 +8,18 @@
 
 pub mod auto;
 pub mod blame;
+pub mod conclusion;
 pub mod config;
 pub mod coverage;
 pub mod effort;
 pub mod meter;
 pub mod registry;
+pub mod steps;
 pub mod strategies;
 pub mod verdict;
 pub mod ways;
 
+pub use conclusion::Conclusion;
 pub use config::{Config, Detached, Isolation, OnInconclusive, Progress};
 pub use coverage::Coverage;
 pub use effort::Effort;

@@ -6,7 +6,6 @@ use unpick_core::graph::Graph;
 use unpick_core::memory::MemoryModel;
 use unpick_core::plan::{Plan, Single};
 use unpick_core::schedule::Schedule;
-use unpick_core::strategy::Strategy;
 use unpick_core::timeouts::Timeouts;
 use unpick_strategies::replay::Replay;
 
@@ -73,13 +72,24 @@ pub fn number_of(model: &str) -> u8 {
 }
 
 /// The memory model that a schedule names.
-pub fn model_of(number: u8) -> Option<String> {
-    unpick_models::NAMES.get(number as usize).map(|name| name.to_string())
+///
+/// # Errors
+///
+/// When this version does not know it.
+pub fn model_of(schedule: &Schedule) -> Result<String, Error> {
+    let name = unpick_models::NAMES.get(schedule.model as usize).map(|name| name.to_string());
+    name.ok_or_else(|| Error::Token {
+        problem: String::from("it names a memory model that this version does not know"),
+    })
 }
 
-/// The strategy that follows a schedule.
-pub fn replay(schedule: Schedule) -> Box<dyn Strategy> {
-    Box::new(Replay::new(schedule))
+/// The execution of a schedule, under the memory model with a name.
+///
+/// # Errors
+///
+/// When there is no such model.
+pub fn replay(name: &str, schedule: &Schedule) -> Result<Execution, Error> {
+    Ok(Execution::new(model(name)?, Box::new(Replay::new(schedule.clone())), usize::MAX))
 }
 
 /// Whether a graph that was made by following a schedule is of the program it was made for.

@@ -224,6 +224,14 @@ pub fn strategy(config: &Config) -> Result<Box<dyn Strategy>, Error> {
     Ok((known.make)(config, number))
 }
 
+/// The strategy of a check, as a report names it.
+pub fn title(config: &Config) -> String {
+    match strategy(config) {
+        Ok(strategy) if strategy.samples() => format!("{} with seed {}", config.strategy, config.seed),
+        _ => config.strategy.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

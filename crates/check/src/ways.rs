@@ -32,6 +32,23 @@ impl Ways {
     }
 }
 
+/// A violation that was found.
+pub struct Found {
+    /// What is wrong.
+    pub violation: Violation,
+    /// How to get there.
+    pub ways: Ways,
+    /// Number of the execution, from 1.
+    pub number: u64,
+}
+
+impl Found {
+    /// Whether another violation is the same to a reader.
+    pub fn is_like(&self, other: &Violation) -> bool {
+        signature(&self.violation) == signature(other)
+    }
+}
+
 /// The events that must have taken place for the violation to show.
 fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
     let mut events = Vec::new();

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ghost;
 pub mod race;
 pub mod spin;
 pub mod stuck;

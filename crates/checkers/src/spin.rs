@@ -24,29 +24,14 @@
 
 use std::ops::Range;
 
-use unpick_core::event::{Event, EventId};
+use unpick_core::event::EventId;
+use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
 use unpick_core::thread_set::ThreadSet;
+use unpick_core::violation::{Point, Wait, Waiter};
 
-/// An iteration that is being repeated.
-#[derive(Clone, Copy, Debug)]
-pub struct Ghost {
-    /// The thread.
-    pub thread: ThreadId,
-    /// Where it stands.
-    pub site: Site,
-    /// First event of the iteration.
-    pub from: u32,
-    /// The event whose answer comes next.
-    pub at: u32,
-    /// End of the iteration.
-    pub to: u32,
-    /// A hash of the thread's state.
-    pub state: u64,
-    /// A hash of memory.
-    pub memory: u64,
-}
+use crate::ghost::Ghost;
 
 /// The state of a thread at a suspect place, before its event `at`: its live stack, registers on
 /// top.
@@ -471,7 +456,7 @@ fn changes_nothing(graph: &Graph, thread: ThreadId, events: Range<u32>, gives_up
 /// location there, without changing anything in between; counted up to `enough`, over at most `most`
 /// events.
 #[inline]
-pub fn rounds(graph: &Graph, thread: ThreadId, op: &Op, enough: usize, most: usize) -> usize {
+fn rounds(graph: &Graph, thread: ThreadId, op: &Op, enough: usize, most: usize) -> usize {
     if op.rmw == Rmw::GiveUp {
         return rounds_of(graph, thread, op, enough, most, |id| may_be_idle(graph, id, true));
     }
@@ -506,11 +491,19 @@ fn rounds_of(
     rounds
 }
 
-/// Whether the recorded event is what the op asks for, from the same place.
-pub fn repeats(event: &Event, op: &Op) -> bool {
-    // An event that is a choice has its bound there.
-    let expected = if op.kind == Kind::Choice { op.operand } else { op.expected };
-    event.matches(op) && event.site == op.site && event.operand == op.operand && event.expected == expected
+/// Cuts a loop that has read the same values for so many rounds, and yet comes back in another state each time: the
+/// thread is blocked before `op`. Whether it was.
+pub fn cut(execution: &mut Execution, thread: ThreadId, op: &Op, most: usize) -> bool {
+    let graph = execution.graph();
+    let cuts = !execution.samples()
+        && graph.thread_len(thread) >= most
+        && rounds(graph, thread, op, most, usize::MAX) >= most
+        && !execution.goes_on(thread);
+    if cuts {
+        let point = Point { thread, index: execution.position(thread), site: op.site };
+        execution.block(thread, Waiter { point, wait: Wait::Bound });
+    }
+    cuts
 }
 
 /// A hash of some bytes: fast, not cryptographic, the same in every process.

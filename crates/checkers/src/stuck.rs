@@ -5,6 +5,7 @@
 //! at a false assumption asked for this execution to be ignored.
 
 use unpick_core::event::{Event, EventId};
+use unpick_core::execution::Outcome;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Rmw, ThreadId};
 use unpick_core::violation::{Kind, Violation, Wait, Waiter};
@@ -29,6 +30,20 @@ pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
         }
         None => Violation { kind: Kind::Deadlock { waiters: waiters.to_vec() }, point },
     })
+}
+
+/// An outcome, and the violation that it shows if threads are stuck. `ended`: the process ends all the same, and
+/// takes those who are stuck with it.
+pub fn settle(
+    graph: &Graph,
+    outcome: Outcome,
+    ended: impl FnOnce(&[Waiter]) -> bool,
+) -> (Outcome, Option<Violation>) {
+    let Outcome::Blocked(waiters) = &outcome else { return (outcome, None) };
+    match judge(graph, waiters) {
+        Some(_) if ended(waiters) => (Outcome::Complete, None),
+        stuck => (outcome, stuck),
+    }
 }
 
 /// Whether every read of the iteration saw the newest value, or one equal to it, or what the iteration

@@ -13,9 +13,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use unpick_check::Error;
 use unpick_core::execution::{Execution, Outcome};
-use unpick_core::plan::{Moment, Outlook, Plan, Step};
+use unpick_core::plan::{Ending, Moment, Outlook, Plan, Step};
 use unpick_runtime::interrupt;
-use unpick_runtime::worker::{self, Ending, Explored};
+use unpick_runtime::worker::{self, Explored};
 
 use crate::program::{Form, Program};
 

@@ -11,6 +11,7 @@ pub mod coverage;
 pub mod error;
 pub mod event;
 pub mod execution;
+pub mod facts;
 pub mod graph;
 pub mod memory;
 pub mod mutant;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::execution::Execution;
 use crate::stats::Stats;
 use crate::strategy::Estimate;
+use crate::violation::Violation;
 
 /// Where a check is.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,32 @@ pub enum Step {
     Exhausted,
     /// That the check is over, since the time is used up.
     OutOfTime,
+}
+
+impl Step {
+    /// How the check has ended, if it is over.
+    pub fn ending(self) -> Option<Ending> {
+        match self {
+            Step::GoOn | Step::Switched => None,
+            Step::Exhausted => Some(Ending::Exhausted),
+            Step::OutOfTime => Some(Ending::Time),
+        }
+    }
+}
+
+/// How a check ended.
+#[derive(Clone, Debug)]
+pub enum Ending {
+    /// Everything was explored.
+    Exhausted,
+    /// As many violations were found as were asked for; this is the last.
+    Violated(Violation),
+    /// The executions were used up.
+    Executions,
+    /// The time was used up.
+    Time,
+    /// The process was interrupted.
+    Interrupted,
 }
 
 /// How a check stands, for those who wait for it.
@@ -73,6 +100,58 @@ pub trait Plan: Send {
     /// What counts in the verdict, of all that was done.
     fn counts(&self, _execution: &Execution, total: Stats) -> Stats {
         total
+    }
+}
+
+/// After how many executions a plan is asked at the latest.
+const EXECUTIONS_PER_REVIEW: u32 = 64;
+
+/// After how many events, if executions are long.
+const EVENTS_PER_REVIEW: u64 = 100_000;
+
+/// Counts executions over the searches of a plan, and says when the plan is to be asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// What the searches before the current one have come to.
+    before: Stats,
+    /// What the current one had come to when it was put in place.
+    entry: Stats,
+    /// Executions since the plan was asked.
+    executions: u32,
+    /// Events of the current search when the plan was asked.
+    events: u64,
+}
+
+impl Tally {
+    /// What all searches have come to.
+    pub fn total(&self, execution: &Execution) -> Stats {
+        self.before.plus(*execution.stats(), self.entry)
+    }
+
+    /// Puts a new search in place of one that does not fit any more.
+    pub fn renew(&mut self, plan: &mut dyn Plan, execution: &mut Execution) {
+        plan.renew(execution);
+        self.entry = *execution.stats();
+    }
+
+    /// Whether the plan is to be asked, an execution later; `ended`: it was the last one of the search.
+    #[inline]
+    pub fn is_review_due(&mut self, execution: &Execution, ended: bool) -> bool {
+        self.executions += 1;
+        self.executions >= EXECUTIONS_PER_REVIEW
+            || ended
+            || execution.stats().events() >= self.events + EVENTS_PER_REVIEW
+    }
+
+    /// Asks the plan what comes next.
+    pub fn review(&mut self, plan: &mut dyn Plan, execution: &mut Execution, moment: Moment) -> Step {
+        let total = self.total(execution);
+        let step = plan.review(execution, moment);
+        if step == Step::Switched {
+            (self.before, self.entry) = (total, *execution.stats());
+        }
+        (self.executions, self.events) = (0, execution.stats().events());
+        step
     }
 }
 

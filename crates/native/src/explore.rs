@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use unpick_check::strategies::AUTO;
-use unpick_check::ways::{Ways, signature};
-use unpick_check::{Config, Coverage, Effort, Error, Reason, Statistics, Summary, Verdict, registry};
+use unpick_check::ways::{Found, Ways};
+use unpick_check::{Conclusion, Config, Error, Statistics, Summary, registry};
 use unpick_core::execution::{Execution, Outcome};
-use unpick_core::plan::{Moment, Outlook, Plan, Step};
+use unpick_core::plan::{Ending, Moment, Outlook, Plan, Tally};
 use unpick_core::schedule::Schedule;
 use unpick_core::stats::Stats;
 use unpick_core::violation::{Kind, Point, Violation};
@@ -23,49 +22,8 @@ use crate::standby::Standby;
 use crate::start::send;
 use crate::telling;
 
-/// How a search ended.
-enum Ending {
-    /// Everything was explored.
-    Exhausted,
-    /// As many violations were found as were asked for.
-    Violated,
-    /// The executions were used up.
-    Executions,
-    /// The time was used up.
-    Time,
-    /// The process was interrupted.
-    Interrupted,
-}
-
-/// A violation that was found.
-struct Found {
-    violation: Violation,
-    /// How to get there.
-    ways: Ways,
-    /// Number of the execution, from 1.
-    number: u64,
-}
-
-/// After how many events the clock is looked at, if executions are long.
-const EVENTS_PER_CLOCK: u64 = 100_000;
-
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(200);
-
-/// Counts executions over several searches.
-#[derive(Clone, Copy, Default)]
-struct Tally {
-    /// What the searches before the current one have come to.
-    before: Stats,
-    /// What the current one had come to when it was put in place.
-    entry: Stats,
-}
-
-impl Tally {
-    fn total(&self, current: &Stats) -> Stats {
-        self.before.plus(*current, self.entry)
-    }
-}
 
 /// A search in progress.
 struct Search<'a> {
@@ -82,9 +40,8 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(&mut self) -> Result<Ending, Error> {
-        let (mut since_clock, mut events_at_clock) = (0, 0);
         loop {
-            let executions = self.tally.total(self.session.execution.stats()).executions();
+            let executions = self.tally.total(&self.session.execution).executions();
             self.standby.note(executions);
             if self.standby.is_due(executions) {
                 self.stand_by(executions)?;
@@ -99,24 +56,20 @@ impl Search<'_> {
             if let Outcome::Violated(violation) = &outcome {
                 self.keep(violation);
                 if self.found.len() >= self.config.keep_going {
-                    return Ok(Ending::Violated);
+                    return Ok(Ending::Violated((**violation).clone()));
                 }
                 self.standby.hurry();
             }
             let execution = &mut self.session.execution;
             execution.recycle(outcome);
             let ended = !execution.advance();
-            since_clock += 1;
-            let events = execution.stats().events();
-            if since_clock >= 64 || ended || events >= events_at_clock + EVENTS_PER_CLOCK {
-                since_clock = 0;
-                if let Some(ending) = self.review(ended) {
-                    return Ok(ending);
-                }
-                events_at_clock = self.session.execution.stats().events();
+            if self.tally.is_review_due(execution, ended)
+                && let Some(ending) = self.review(ended)
+            {
+                return Ok(ending);
             }
             if let Some(most) = self.config.max_executions
-                && self.tally.total(self.session.execution.stats()).executions() >= most
+                && self.tally.total(&self.session.execution).executions() >= most
             {
                 return Ok(Ending::Executions);
             }
@@ -137,26 +90,24 @@ impl Search<'_> {
 
     /// Keeps a violation, if none like it was found before.
     fn keep(&mut self, violation: &Violation) {
-        let same = |found: &Found| signature(&found.violation) == signature(violation);
-        if self.found.iter().any(same) {
+        if self.found.iter().any(|found| found.is_like(violation)) {
             return;
         }
-        let config = self.named();
         let execution = &self.session.execution;
-        let ways = Ways::new(&config, execution.graph(), self.session.facts.bits(), violation);
-        let number = self.tally.total(execution.stats()).executions();
+        let ways = Ways::new(self.config, execution.graph(), self.session.facts.bits(), violation);
+        let number = self.tally.total(execution).executions();
         self.found.push(Found { violation: violation.clone(), ways, number });
     }
 
     /// The outcome, if its violation is not one of those that are known. If it is, the run may have to be made again, to get past it.
     fn without_known(&mut self, outcome: Outcome) -> Result<Outcome, Error> {
         let Outcome::Violated(violation) = &outcome else { return Ok(outcome) };
-        let same = |found: &Found| signature(&found.violation) == signature(violation);
-        if !self.session.may_be_known(violation) || self.found.iter().any(same) {
+        let is_kept = self.found.iter().any(|found| found.is_like(violation));
+        if !self.session.may_be_known(violation) || is_kept {
             return Ok(outcome);
         }
         let race = self.session.last_race();
-        let config = self.named();
+        let config = self.config.named(&self.plan.outlook(&self.session.execution));
         let ways = Ways::new(&config, self.session.execution.graph(), self.session.facts.bits(), violation);
         let other = registry::execution(&config)?;
         let finding =
@@ -172,15 +123,6 @@ impl Search<'_> {
         })
     }
 
-    /// The settings, with the strategy that is at work.
-    fn named(&self) -> Config {
-        let mut config = self.config.clone();
-        if config.strategy == AUTO {
-            config.strategy = self.plan.outlook(&self.session.execution).strategy;
-        }
-        config
-    }
-
     /// Runs until an execution has come to its end, and counts it.
     fn run_once(&mut self) -> Result<Outcome, Error> {
         loop {
@@ -191,8 +133,7 @@ impl Search<'_> {
                 return Ok(outcome);
             }
             if std::mem::take(&mut self.session.renew) {
-                self.plan.renew(&mut self.session.execution);
-                self.tally.entry = *self.session.execution.stats();
+                self.tally.renew(&mut *self.plan, &mut self.session.execution);
             } else {
                 self.session.execution.again();
             }
@@ -202,21 +143,16 @@ impl Search<'_> {
     /// Asks the plan what comes next.
     fn review(&mut self, ended: bool) -> Option<Ending> {
         let execution = &mut self.session.execution;
-        let stats = self.tally.total(execution.stats());
+        let stats = self.tally.total(execution);
         let elapsed = self.started.elapsed();
         self.standby.look(stats.executions(), elapsed);
-        let step = self.plan.review(execution, Moment { elapsed, ended });
+        let step = self.tally.review(&mut *self.plan, execution, Moment { elapsed, ended });
         if elapsed >= self.told + PROGRESS {
             self.told = elapsed;
             send(&Message::Progress(progress(&self.plan.outlook(execution), &stats, elapsed)));
         }
-        match step {
-            Step::Exhausted => return Some(Ending::Exhausted),
-            Step::OutOfTime => return Some(Ending::Time),
-            Step::GoOn => {}
-            Step::Switched => self.tally = Tally { before: stats, entry: *execution.stats() },
-        }
-        self.config.time_limit.is_some_and(|most| elapsed >= most).then_some(Ending::Time)
+        let late = self.config.time_limit.is_some_and(|most| elapsed >= most);
+        step.ending().or(late.then_some(Ending::Time))
     }
 }
 
@@ -283,22 +219,21 @@ pub(crate) fn explore(
     };
     let ending = search.run()?;
     let Search { session, mut plan, cut, tally, found, .. } = search;
-    let stats = plan.counts(&session.execution, tally.total(session.execution.stats()));
+    let stats = plan.counts(&session.execution, tally.total(&session.execution));
     let outlook = plan.outlook(&session.execution);
-    let decides = config.strategy == AUTO;
-    let mut named = config.clone();
-    if decides {
-        named.strategy.clone_from(&outlook.strategy);
-    }
-    let whole = cut.is_none() && session.cut_loops.is_empty() && stats.violated == 0;
-    let exhausted = matches!(ending, Ending::Exhausted) && whole;
-    let partial = match ending {
-        Ending::Time | Ending::Executions => decides,
-        Ending::Interrupted => true,
-        Ending::Exhausted | Ending::Violated => false,
+    let named = config.named(&outlook);
+    let conclusion = Conclusion {
+        config: &named,
+        decides: config.decides(),
+        ending: &ending,
+        stats: &stats,
+        cpu: cpu(),
+        execution: &session.execution,
+        outlook: &outlook,
+        cut: cut.map(|point| point.site),
+        cut_loops: &session.cut_loops,
     };
-    let effort = partial.then(|| Effort::new(&outlook, stats.executions(), config.seed));
-    let summary = summary(&named, session, &stats, exhausted, decides).with_effort(effort);
+    let summary = conclusion.summary(assumptions(&conclusion, session));
     if !found.is_empty() {
         session.execution = plan.begin();
         let tell =
@@ -307,32 +242,7 @@ pub(crate) fn explore(
         finish_violated(findings, &summary, &session.unordered.warnings);
         return Ok(());
     }
-    let verdict = match ending {
-        Ending::Violated => unreachable!("a violation is among those that were found"),
-        Ending::Exhausted => match (cut, session.cut_loops.is_empty()) {
-            (Some(point), _) => Verdict::Inconclusive(Reason::Events(session.told_site(point.site)), summary),
-            (None, false) => {
-                let places = session.cut_loops.iter().map(|&site| session.told_site(site)).collect();
-                Verdict::Inconclusive(Reason::Rounds(places), summary)
-            }
-            _ => match (summary.coverage, summary.traces) {
-                (Some(coverage), _) if !coverage.is_total() => {
-                    Verdict::Inconclusive(Reason::Preemptions(coverage.preemptions), summary)
-                }
-                (_, Some(traces)) if traces.cut => {
-                    Verdict::Inconclusive(Reason::Preemptions(traces.bound.unwrap_or(0)), summary)
-                }
-                (_, Some(traces)) if traces.selective => Verdict::Inconclusive(Reason::Points, summary),
-                _ => Verdict::Holds(summary),
-            },
-        },
-        Ending::Executions | Ending::Time if summary.seed.is_some() && !decides => {
-            Verdict::Inconclusive(Reason::Sampled(stats.executions()), summary)
-        }
-        Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
-        Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
-        Ending::Interrupted => Verdict::Inconclusive(Reason::Interrupted, summary),
-    };
+    let verdict = conclusion.verdict(summary, |site| session.told_site(site));
     let ending = if verdict.holds() { wire::Ending::Holds } else { wire::Ending::Inconclusive };
     let warnings = session.unordered.warnings.clone();
     send(&ended(ending, format!("{verdict:#}"), verdict.summary(), warnings));
@@ -346,9 +256,7 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
     let schedule: Schedule =
         token.trim().parse().map_err(|malformed| Error::Token { problem: format!("{malformed}") })?;
     let mut config = config.clone();
-    config.model = registry::model_of(schedule.model).ok_or_else(|| Error::Token {
-        problem: String::from("it names a memory model that this version does not know"),
-    })?;
+    config.model = registry::model_of(&schedule)?;
     let mut violation = follow(session, &config, &schedule, Vec::new())?;
     while let Some(known) = &violation
         && session.may_be_known(known)
@@ -375,8 +283,18 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
     if debugger::is_on() {
         return Ok(());
     }
-    let stats = *session.execution.stats();
-    let summary = summary(&config, session, &stats, false, false);
+    let conclusion = Conclusion {
+        config: &config,
+        decides: false,
+        ending: &Ending::Violated(violation.clone()),
+        stats: session.execution.stats(),
+        cpu: cpu(),
+        execution: &session.execution,
+        outlook: &Outlook::default(),
+        cut: None,
+        cut_loops: &[],
+    };
+    let summary = conclusion.summary(assumptions(&conclusion, session));
     let finding = telling::tell_schedule(session, &config, &violation, &schedule, 1)?;
     finish_violated(vec![finding], &summary, &session.unordered.warnings);
     Ok(())
@@ -389,8 +307,7 @@ pub(crate) fn follow(
     schedule: &Schedule,
     wanted: Vec<Point>,
 ) -> Result<Option<Violation>, Error> {
-    let model = registry::model(&config.model)?;
-    session.execution = Execution::new(model, registry::replay(schedule.clone()), usize::MAX);
+    session.execution = registry::replay(&config.model, schedule)?;
     session.spins = Default::default();
     session.facts = Facts::new(&schedule.known.facts);
     session.names.clone_from(&schedule.known.threads);
@@ -401,8 +318,7 @@ pub(crate) fn follow(
             break outcome;
         }
         if std::mem::take(&mut session.renew) {
-            let model = registry::model(&config.model)?;
-            session.execution = Execution::new(model, registry::replay(schedule.clone()), usize::MAX);
+            session.execution = registry::replay(&config.model, schedule)?;
         } else {
             session.execution.again();
         }
@@ -450,11 +366,10 @@ fn ended(ending: wire::Ending, text: String, summary: &Summary, warnings: Vec<Wa
     Message::Ended(wire::Verdict { ending, text, executions, blocked, events, cpu, warnings })
 }
 
-/// What a verdict rests on.
-fn summary(config: &Config, session: &Session, stats: &Stats, exhausted: bool, decides: bool) -> Summary {
-    let execution = &session.execution;
-    let model = execution.model();
-    let mut assumptions: Vec<String> = model.assumptions().iter().map(|s| s.to_string()).collect();
+/// What was assumed, besides what the memory model assumes.
+fn assumptions(conclusion: &Conclusion<'_>, session: &Session) -> Vec<String> {
+    let config = conclusion.config;
+    let mut assumptions = Vec::new();
     if !config.spurious_failures {
         assumptions.push(String::from("weak compare-and-exchange fails only for a reason"));
     }
@@ -464,24 +379,13 @@ fn summary(config: &Config, session: &Session, stats: &Stats, exhausted: bool, d
     if session.excuses.any_races() {
         assumptions.push(String::from("what races read that were passed over was not explored in every way"));
     }
-    let statistics = Statistics::new(stats, cpu());
-    let coverage = Coverage::of(execution).filter(|_| exhausted);
-    let strategy = execution.strategy();
-    // What is true of the last of several searches is not true of all.
-    let traces = strategy.traces().filter(|_| !decides);
-    if traces.is_some() && model.name() != "sc" {
+    if conclusion.traces().is_some() && session.execution.model().name() != "sc" {
         assumptions.push(format!(
             "`{}` explores sequentially consistent executions only: what else `{}` allows was not explored",
             config.strategy, config.model
         ));
     }
-    let name = if config.strategy.starts_with(strategy.name()) { &config.strategy } else { strategy.name() };
-    let summary =
-        Summary::new(statistics, model.name(), name, assumptions).with_coverage(coverage).with_traces(traces);
-    if !strategy.samples() {
-        return summary;
-    }
-    summary.sampled(config.seed, strategy.coverage().map(|pairs| (pairs.pairs(), pairs.last_new())))
+    assumptions
 }
 
 /// CPU time of the process, and of those that have run executions for it.

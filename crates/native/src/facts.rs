@@ -1,7 +1,4 @@
 //! What one execution tells about the program that all executions must know.
-//!
-//! Some things cost events, and most programs do without. They are left out until an execution needs them. Then the
-//! fact is noted, and the exploration starts again.
 
 use crate::ops::Caller;
 use crate::session::depart_for_good;
@@ -17,36 +14,19 @@ pub(crate) enum Fact {
 
 const FACTS: usize = 2;
 
-/// The facts that are known, as bits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Facts([u64; FACTS]);
-
-impl Facts {
-    /// The facts that a schedule brings along.
-    pub(crate) fn new(bits: &[u64]) -> Facts {
-        let mut facts = Facts::default();
-        facts.0.iter_mut().zip(bits).for_each(|(fact, &bits)| *fact = bits);
-        facts
-    }
-
-    /// All bits, in the order of [`Fact`].
-    pub(crate) fn bits(&self) -> &[u64] {
-        &self.0
-    }
-}
+/// The facts that are known.
+pub(crate) type Facts = unpick_core::facts::Facts<FACTS>;
 
 impl Caller {
     /// What is known.
     pub(crate) fn fact(&self, fact: Fact) -> u64 {
-        self.session().facts.0[fact as usize]
+        self.session().facts.get(fact as usize)
     }
 
     /// Says that these bits are set. If that is new, the exploration starts again.
     pub(crate) fn learn(&self, fact: Fact, bits: u64) {
         let s = self.session();
-        let known = &mut s.facts.0[fact as usize];
-        if *known | bits != *known {
-            *known |= bits;
+        if s.facts.learn(fact as usize, bits) {
             s.renew = true;
             s.execution.repeat();
             depart_for_good(self.session);

@@ -128,13 +128,16 @@ unsafe extern "C" fn entry() {
         ".cfi_undefined rip",
         "xor ebp, ebp",
         "call {begin}",
+        "mov r8, rax",
+        crate::threads::clear_stack!(),
         "mov rdi, rdx",
-        "call rax",
+        "call r8",
         "mov rdi, rax",
         "call {end}",
         "ud2",
         ".cfi_endproc",
         begin = sym crate::threads::begin,
         end = sym crate::threads::end,
+        clears = sym crate::threads::CLEARS,
     )
 }

@@ -4,6 +4,7 @@ mod watching;
 
 pub(crate) use watching::Written;
 
+use unpick_checkers::ghost::Watch;
 use unpick_core::error::Error;
 use unpick_core::event::{Event, EventId};
 use unpick_core::op::{Kind, Mode as Order, Op, Site, ThreadId, Value};
@@ -45,18 +46,6 @@ pub(crate) fn enter() -> Option<Caller> {
         }
         caller
     })
-}
-
-/// What to do about an op that is looked at.
-pub(crate) enum Watch {
-    /// Take it.
-    Go,
-    /// The round is being repeated, and this is the answer.
-    Answer(Value),
-    /// The thread waits until something changes.
-    Wait,
-    /// The thread does not go on in this run.
-    Stop,
 }
 
 impl Caller {

@@ -29,7 +29,7 @@ use crate::pool;
 use crate::record::Recorder;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
-use crate::threads::{AtExit, Thread};
+use crate::threads::{self, AtExit, Thread};
 use crate::unordered::Unordered;
 
 /// Limits of each execution.
@@ -176,7 +176,7 @@ impl Session {
             keys_kept: Vec::new(),
             ignored: Vec::new(),
             retired: Vec::new(),
-            facts: Facts::default(),
+            facts: Facts::new(&[]),
             names: Vec::new(),
             waits: false,
             blocks: Vec::new(),
@@ -225,6 +225,8 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
+        // SAFETY: no thread of the program runs, so nobody reads it now.
+        unsafe { threads::CLEARS = self.spins.any_suspects() };
         self.threads[0].begin_main();
     }
 
@@ -273,16 +275,8 @@ impl Session {
         match outcome {
             Outcome::Complete | Outcome::Blocked(_) => {
                 let graph = self.execution.graph();
-                let mut outcome = outcome;
-                let mut stuck = match &outcome {
-                    Outcome::Blocked(waiters) => stuck::judge(graph, waiters),
-                    _ => None,
-                };
-                if stuck.is_some() && self.has_ended(&outcome) {
-                    stuck = None;
-                    outcome = Outcome::Complete;
-                }
-                let race = race::in_graph(self.execution.graph());
+                let (outcome, stuck) = stuck::settle(graph, outcome, |waiters| self.has_ended(waiters));
+                let race = race::in_graph(graph);
                 let violation = race.or(stuck.map(|stuck| self.waiting(stuck)));
                 let violation = violation.filter(|violation| !self.is_known_ending(violation));
                 let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
@@ -315,8 +309,7 @@ impl Session {
     }
 
     /// Whether the process has ended, and those who are stuck with it.
-    fn has_ended(&self, outcome: &Outcome) -> bool {
-        let Outcome::Blocked(waiters) = outcome else { return true };
+    fn has_ended(&self, waiters: &[Waiter]) -> bool {
         let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
         (!self.limits.must_end && main_ended) || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
     }

@@ -5,12 +5,13 @@
 
 use std::cmp::Reverse;
 
-use unpick_check::blame::{Blame, blame};
+use unpick_check::blame;
+use unpick_check::steps::{self, Steps};
 use unpick_check::ways::{Ways, points};
 use unpick_check::{Config, Error, strategies};
 use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
-use unpick_core::op::{Addr, Kind as EventKind, Rmw, Site, ThreadId};
+use unpick_core::op::{Kind as EventKind, Rmw, Site, ThreadId};
 use unpick_core::schedule::Schedule;
 use unpick_core::violation::{Access, Kind, Point, Violation, Wait, Waiter};
 use unpick_native_wire::{
@@ -78,18 +79,10 @@ pub(crate) fn tell_schedule(
         stacks,
         token: schedule.to_string(),
         model: config.model.clone(),
-        strategy: strategy_of(config),
+        strategy: strategies::title(config),
         execution: number,
         output,
     })
-}
-
-/// The strategy of a check, as a report names it.
-fn strategy_of(config: &Config) -> String {
-    match strategies::strategy(config) {
-        Ok(strategy) if strategy.samples() => format!("{} with seed {}", config.strategy, config.seed),
-        _ => config.strategy.clone(),
-    }
 }
 
 fn threads(session: &Session) -> Vec<Thread> {
@@ -126,8 +119,7 @@ struct Telling<'a> {
     graph: &'a Graph,
     violation: &'a Violation,
     steps: Vec<Step>,
-    /// Step of each event, by stamp.
-    step_of: Vec<usize>,
+    step_of: Steps<'a>,
     objects: Vec<Object>,
 }
 
@@ -139,7 +131,7 @@ impl<'a> Telling<'a> {
             graph,
             violation,
             steps: Vec::new(),
-            step_of: Vec::new(),
+            step_of: Steps::new(graph),
             objects: Vec::new(),
         };
         let keys = &session.places.keys;
@@ -230,7 +222,7 @@ impl<'a> Telling<'a> {
     }
 
     fn step(&self, id: EventId) -> usize {
-        self.step_of[self.graph.event(id).stamp as usize]
+        self.step_of.of(id)
     }
 
     /// What an event did, and whether it is out of the ordinary.
@@ -251,12 +243,7 @@ impl<'a> Telling<'a> {
                 (Action::Read { name, object, mode, seen, expected: cas.then_some(event.expected) }, stale)
             }
             EventKind::Write => {
-                let position = self.graph.position(event.addr, id);
-                let newer = self.graph.writes(event.addr)[position..].iter().copied();
-                let before = newer
-                    .filter(|&write| self.graph.event(write).stamp < event.stamp)
-                    .min_by_key(|&write| self.graph.position(event.addr, write));
-                let before = before.map(|write| self.step(write));
+                let before = blame::overtaken_write(self.graph, id).map(|write| self.step(write));
                 (Action::Write { name, object, mode, value: event.value, before }, before.is_some())
             }
             EventKind::Fence => (Action::Fence { mode: event.mode.name().to_string() }, false),
@@ -271,81 +258,26 @@ impl<'a> Telling<'a> {
     }
 
     fn seen(&self, id: EventId, event: &Event) -> Seen {
-        let newer = self.newer_write(id, event);
+        let newer = blame::newer_write(self.graph, id);
         Seen {
             value: self.graph.read_value(id),
             step: (!event.rf.is_init()).then(|| self.step(event.rf)),
             stale: newer.is_some(),
-            why: newer.map(|newer| self.why(id, newer)),
-        }
-    }
-
-    /// The next newer write, if it stands earlier in the trace.
-    fn newer_write(&self, id: EventId, event: &Event) -> Option<EventId> {
-        let position = self.graph.position(event.addr, event.rf);
-        let newer = self.graph.writes(event.addr)[position..].iter().copied();
-        newer.filter(|&write| write != id).find(|&write| self.graph.event(write).stamp < event.stamp)
-    }
-
-    /// Why a read may miss a newer write.
-    fn why(&self, id: EventId, newer: EventId) -> String {
-        let missed = format!("#{}", self.step(newer) + 1);
-        match blame(self.graph, id, newer) {
-            Blame::Unrelated => format!("nothing that this thread has seen orders {missed} before this read"),
-            Blame::NoAcquire(read) => {
-                let event = self.graph.event(read);
-                format!(
-                    "#{} saw what was written after {missed}, but a {} {} does not acquire it",
-                    self.step(read) + 1,
-                    event.effective_mode().name(),
-                    event.name(),
-                )
-            }
-            Blame::NoRelease(read, write) => {
-                let event = self.graph.event(write);
-                format!(
-                    "#{} acquires, but #{} that it saw is a {} {} and does not release {missed}",
-                    self.step(read) + 1,
-                    self.step(write) + 1,
-                    event.mode.name(),
-                    event.name(),
-                )
-            }
+            why: newer.map(|newer| blame::why(&self.step_of, id, newer)),
         }
     }
 
     /// Marks the reads and writes between which synchronisation is missing.
     fn mark_by_blame(&mut self) {
-        let mut marked: Vec<usize> = Vec::new();
-        for &id in self.graph.order() {
-            let event = self.graph.event(id);
-            let Some(newer) = event.is_read().then(|| self.newer_write(id, event)).flatten() else {
-                continue;
-            };
-            match blame(self.graph, id, newer) {
-                Blame::Unrelated => {}
-                Blame::NoAcquire(read) => {
-                    marked.extend([self.step(read), self.step(self.graph.event(read).rf)]);
-                }
-                Blame::NoRelease(read, write) => marked.extend([self.step(read), self.step(write)]),
-            }
-        }
+        let mut marked = blame::unsynchronised(self.graph);
         let failures = |step: &Step| matches!(step.action, Action::Failure { .. } | Action::Crash { .. });
         if self.steps.iter().all(|step| !step.deciding || failures(step)) {
-            marked.extend(self.communications());
+            marked.extend(blame::communications(self.graph, self.violation.point.thread));
         }
-        for step in marked {
+        for id in marked {
+            let step = self.step(id);
             self.steps[step].deciding = true;
         }
-    }
-
-    /// Reads of the failing thread that saw what another thread wrote.
-    fn communications(&self) -> Vec<usize> {
-        let thread = self.violation.point.thread;
-        let events = self.graph.thread(thread).iter().enumerate();
-        let foreign =
-            events.filter(|(_, event)| event.is_read() && !event.rf.is_init() && event.rf.thread != thread);
-        foreign.map(|(index, _)| self.step(EventId::new(thread, index))).collect()
     }
 
     /// Adds the steps that are the violation, and says what is wrong.
@@ -506,7 +438,7 @@ impl<'a> Telling<'a> {
     }
 
     fn add_access(&mut self, access: &Access, object: usize) {
-        if let Some(id) = self.event_at(access.point) {
+        if let Some(id) = self.step_of.event_at(access.point) {
             let step = self.step(id);
             self.steps[step].deciding = true;
             return;
@@ -514,24 +446,11 @@ impl<'a> Telling<'a> {
         self.insert(access.point, Action::Access { object, writes: access.writes }, true);
     }
 
-    fn event_at(&self, point: Point) -> Option<EventId> {
-        let event = self.graph.thread(point.thread).get(point.index as usize)?;
-        (event.site == point.site && event.addr != Addr::NONE)
-            .then_some(EventId { thread: point.thread, index: point.index })
-    }
-
-    /// Adds a step that is no event: after the events that came before it, and before those that came after.
+    /// Adds a step that is no event.
     fn insert(&mut self, point: Point, action: Action, deciding: bool) {
-        let next = EventId { thread: point.thread, index: point.index };
-        let at = match (next.index as usize) < self.graph.thread_len(point.thread) {
-            true => self.step(next),
-            false => self.steps.len(),
-        };
-        for step in self.step_of.iter_mut().filter(|step| **step >= at) {
-            *step += 1;
-        }
+        let at = self.step_of.make_room(point, self.steps.len());
         for step in &mut self.steps {
-            shift(&mut step.action, at);
+            make_room(&mut step.action, at);
         }
         let place = self.code(point.site);
         let step = Step { thread: point.thread.index(), place, callers: Vec::new(), action, deciding };
@@ -607,31 +526,15 @@ impl<'a> Telling<'a> {
 }
 
 /// Makes room for a step at `at` in what an action says about other steps.
-fn shift(action: &mut Action, at: usize) {
-    let bump = |step: &mut usize| *step += usize::from(*step >= at);
+fn make_room(action: &mut Action, at: usize) {
     match action {
         Action::Read { seen, .. } | Action::Update { seen, .. } => {
-            seen.step.iter_mut().for_each(bump);
-            if let Some(why) = &mut seen.why {
-                *why = renumbered(why, at);
-            }
+            seen.step.iter_mut().for_each(|step| steps::shift(step, at));
+            seen.why.iter_mut().for_each(|why| steps::renumber(why, at));
         }
-        Action::Write { before: Some(step), .. } => bump(step),
+        Action::Write { before: Some(step), .. } => steps::shift(step, at),
         _ => {}
     }
-}
-
-/// Makes room for a step at `at` in a text that names steps by their numbers, as in `#3`.
-fn renumbered(text: &str, at: usize) -> String {
-    let mut parts = text.split('#');
-    let mut out = parts.next().unwrap_or_default().to_string();
-    for part in parts {
-        let digits = part.chars().take_while(char::is_ascii_digit).count();
-        let (number, rest) = part.split_at(digits);
-        let moved = number.parse::<usize>().map(|number| number + usize::from(number > at));
-        out += &moved.map_or_else(|_| format!("#{part}"), |number| format!("#{number}{rest}"));
-    }
-    out
 }
 
 /// Bytes of the whole object that a location is the first part of.

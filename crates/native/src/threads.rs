@@ -122,6 +122,26 @@ pub(crate) static mut ARGUMENTS: [usize; 3] = [0; 3];
 /// What comes before `main` and gets the same arguments; a zero comes last.
 pub(crate) static mut CONSTRUCTORS: *const usize = std::ptr::null();
 
+/// Whether a stack is cleared before the program's function gets it, as far as small functions use it. What others have left
+/// there would tell the first round of a loop from the next ones, if the compiler keeps what it reads on the stack.
+pub(crate) static mut CLEARS: bool = false;
+
+/// The instructions that clear it; they leave `rax`, `rdi` and `rcx` changed.
+macro_rules! clear_stack {
+    () => {
+        concat!(
+            "cmp byte ptr [rip + {clears}], 0\n",
+            "je 9f\n",
+            "lea rdi, [rsp - 4096]\n",
+            "xor eax, eax\n",
+            "mov ecx, 512\n",
+            "rep stosq\n",
+            "9:",
+        )
+    };
+}
+pub(crate) use clear_stack;
+
 /// Calls what comes before `main`, and `main`; it returns to the bottom of the fiber. An exception finds no frame of
 /// Rust here.
 #[unsafe(naked)]
@@ -145,6 +165,7 @@ unsafe extern "C" fn call_main() {
         "3:",
         "pop rbx",
         ".cfi_adjust_cfa_offset -8",
+        clear_stack!(),
         "mov rdi, [rip + {arguments}]",
         "mov rsi, [rip + {arguments} + 8]",
         "mov rdx, [rip + {arguments} + 16]",
@@ -153,6 +174,7 @@ unsafe extern "C" fn call_main() {
         constructors = sym CONSTRUCTORS,
         arguments = sym ARGUMENTS,
         main = sym MAIN,
+        clears = sym CLEARS,
     )
 }
 

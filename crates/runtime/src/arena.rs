@@ -24,6 +24,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -489,6 +490,11 @@ pub fn owned<R>(f: impl FnOnce() -> R) -> R {
 #[inline(always)]
 pub(crate) fn enter(arena: *mut Arena) -> *mut Arena {
     ACTIVE.replace(arena)
+}
+
+/// Where this OS thread has what it allocates from.
+pub(crate) fn place() -> Range<usize> {
+    ACTIVE.with(current::place_of)
 }
 
 /// The arena that this OS thread allocates from, or null.

@@ -2,6 +2,7 @@
 //! the program it is running. User code calls `load()` with no context; this is the context.
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use unpick_core::op::{ThreadId, Value};
 
@@ -50,6 +51,17 @@ thread_local! {
             quiet: Cell::new(None),
         }
     };
+}
+
+/// Where an object is.
+pub(crate) fn place_of<T>(object: &T) -> Range<usize> {
+    let start = (&raw const *object).addr();
+    start..start + size_of::<T>()
+}
+
+/// Where this OS thread has who runs on it.
+pub(crate) fn place() -> Range<usize> {
+    CURRENT.with(place_of)
 }
 
 /// The session and thread of the caller, if it is a thread of a program under test.

@@ -1,8 +1,6 @@
 //! What one execution tells about the program that all executions must know.
 //!
-//! Some things cost events, and most programs do without: telling others that a thread has ended,
-//! for instance. They are left out until an execution needs them. Then the fact is noted, and the
-//! exploration starts again.
+//! Telling others that a thread has ended costs events, for instance, and few programs ask.
 
 use crate::arena;
 use crate::current;
@@ -33,23 +31,8 @@ pub enum Fact {
 
 const FACTS: usize = 9;
 
-/// The facts that are known, as bits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Facts([u64; FACTS]);
-
-impl Facts {
-    /// The facts that a schedule brings along.
-    pub(crate) fn new(bits: &[u64]) -> Facts {
-        let mut facts = Facts::default();
-        facts.0.iter_mut().zip(bits).for_each(|(fact, &bits)| *fact = bits);
-        facts
-    }
-
-    /// All bits, in the order of [`Fact`].
-    pub(crate) fn bits(&self) -> &[u64] {
-        &self.0
-    }
-}
+/// The facts that are known.
+pub(crate) type Facts = unpick_core::facts::Facts<FACTS>;
 
 /// What is known.
 ///
@@ -59,7 +42,7 @@ impl Facts {
 pub fn fact(fact: Fact) -> u64 {
     let (session, _) = current::context();
     // SAFETY: the session outlives its fibers, and no reference to it is in use while one runs.
-    unsafe { (*session).facts.0[fact as usize] }
+    unsafe { (*session).facts.get(fact as usize) }
 }
 
 /// Says that these bits are set. If that is new, the exploration starts again.
@@ -71,9 +54,7 @@ pub fn learn(fact: Fact, bits: u64) {
     let (session, thread) = current::context();
     // SAFETY: as in `fact`.
     let s = unsafe { &mut *session };
-    let known = &mut s.facts.0[fact as usize];
-    if *known | bits != *known {
-        *known |= bits;
+    if s.facts.learn(fact as usize, bits) {
         arena::enter(std::ptr::null_mut());
         s.renew = true;
         s.execution.repeat();

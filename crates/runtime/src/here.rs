@@ -6,6 +6,8 @@
 //! the thread under test leave at its next operation, and if there is none, wherever it is. What it has done in this
 //! execution is then done once more.
 
+mod ambient;
+
 use std::cell::Cell;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +18,8 @@ use crate::session::Session;
 use crate::signals::{self, landing, redirect};
 use crate::worker::thread_cpu;
 use crate::{arena, current};
+
+pub(crate) use ambient::Ambient;
 
 /// How long a check may stay.
 pub(crate) const LONGEST: Duration = Duration::from_millis(20);
@@ -86,6 +90,11 @@ impl Drop for Alarm {
         // SAFETY: the timer is ours, and is deleted once.
         unsafe { libc::timer_delete(self.timer) };
     }
+}
+
+/// What this OS thread has in thread-locals that are not unpick's own.
+pub(crate) fn ambient() -> Option<Ambient> {
+    Ambient::find([arena::place(), current::place(), signals::place(), WATCHED.with(current::place_of)])
 }
 
 /// The signal of the alarm: one that programs have no use for.

@@ -8,6 +8,7 @@ mod threads;
 mod watching;
 
 use corosensei::Yielder;
+use unpick_checkers::ghost::Watch;
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Repeat;
 use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
@@ -429,18 +430,6 @@ enum Home {
     Heap,
     /// In static memory.
     Static,
-}
-
-/// What to do about an op on the watched path.
-pub(crate) enum Watch {
-    /// Take it.
-    Go,
-    /// The iteration is being repeated, and this is the answer.
-    Answer(Value),
-    /// The thread waits until something changes.
-    Wait,
-    /// The thread does not go on in this run.
-    Stop,
 }
 
 impl Session {

@@ -16,13 +16,14 @@ use unpick_core::event::Event;
 use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, ThreadId};
 use unpick_core::timeouts::Timeouts;
-use unpick_core::violation::{Access, Kind, Point, Violation, Wait};
+use unpick_core::violation::{Access, Kind, Point, Violation, Wait, Waiter};
 
 use crate::arena::{self, Arena};
 use crate::clocks::Clocks;
 use crate::current;
 use crate::facts::Facts;
 use crate::fiber::Fiber;
+use crate::here::Ambient;
 use crate::locals::{self, Locals};
 use crate::memory::Shared;
 use crate::ops::Object;
@@ -165,8 +166,10 @@ pub(crate) struct Session {
     first_spawn: u32,
     /// Places where a loop was cut.
     pub(crate) cut_loops: Vec<Site>,
-    /// Whether this OS thread can no longer be trusted with panics.
+    /// Whether this OS thread can no longer be used.
     pub(crate) worn: bool,
+    /// What the OS thread has of the program's, if it is the one that asks for the check.
+    pub(crate) ambient: Option<Ambient>,
     /// Whether the process must end after the report.
     pub(crate) fatal: bool,
     /// What is known about the program.
@@ -250,8 +253,9 @@ impl Session {
             first_spawn: NEVER,
             cut_loops: Vec::new(),
             worn: false,
+            ambient: None,
             fatal: false,
-            facts: Facts::default(),
+            facts: Facts::new(&[]),
             names: Vec::new(),
             data: Vec::new(),
             locals: Locals::default(),
@@ -437,13 +441,14 @@ impl Session {
         if !matches!(outcome, Outcome::Complete) {
             self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
             self.jobs.fill(None);
+            self.ambient.iter_mut().filter(|ambient| ambient.is_changed()).for_each(Ambient::restore);
         }
         if self.on_arenas && !self.spilled && self.uses_heap() {
             self.spilled = true;
             self.use_arenas(true);
         }
         self.statics.restore();
-        self.worn |= std::thread::panicking();
+        self.worn |= std::thread::panicking() || self.ambient.as_ref().is_some_and(|ambient| ambient.used);
         // The usual case, in which nothing is wrong.
         let plain = self.execution.graph().has_plain();
         if matches!(outcome, Outcome::Complete) && leak.is_none() && self.panics.is_empty() && !plain {
@@ -472,16 +477,7 @@ impl Session {
         match outcome {
             Outcome::Complete | Outcome::Blocked(_) => {
                 let graph = self.execution.graph();
-                let mut outcome = outcome;
-                let mut stuck = match &outcome {
-                    Outcome::Blocked(waiters) => stuck::judge(graph, waiters),
-                    _ => None,
-                };
-                // The end of the process takes those who are stuck with it.
-                if stuck.is_some() && self.has_ended(&outcome) {
-                    stuck = None;
-                    outcome = Outcome::Complete;
-                }
+                let (outcome, stuck) = stuck::settle(graph, outcome, |waiters| self.has_ended(waiters));
                 // In an execution that is given up, somebody might still have looked at a panic.
                 let over = stuck.is_some() || matches!(outcome, Outcome::Complete);
                 let panic = self.panics.iter().find(|panic| over && panic.is_unhandled());
@@ -523,8 +519,7 @@ impl Session {
     }
 
     /// Whether the process has ended, or would have.
-    fn has_ended(&self, outcome: &Outcome) -> bool {
-        let Outcome::Blocked(waiters) = outcome else { return true };
+    fn has_ended(&self, waiters: &[Waiter]) -> bool {
         let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
         let needed = waiters.iter().any(|waiter| !self.detached.contains(&waiter.point.thread));
         ((self.limits.abandons || !needed) && main_ended)
@@ -596,6 +591,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
     // end before a fiber is resumed.
     unsafe {
         (*session).begin();
+        (*session).ambient.iter_mut().for_each(Ambient::save);
         while let Some(thread) = (*session).execution.next_thread().or_else(|| (*session).fire()) {
             if thread.index() >= (*session).fibers.len()
                 && let Err(error) = (*session).equip(thread)
@@ -604,6 +600,9 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
                 break;
             }
             resume(session, thread);
+            if (*session).keeping.is_some() {
+                (*session).ambient.iter_mut().for_each(Ambient::look);
+            }
             if !(*session).detached.is_empty() && (*session).is_over() {
                 break;
             }

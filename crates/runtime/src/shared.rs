@@ -1,11 +1,12 @@
 //! What objects that have several owners need of the runtime.
 
+use unpick_checkers::ghost::Watch;
 use unpick_core::op::{Op, ThreadId, Value};
 
 use crate::arena::{self, Arena};
 use crate::current::{self, context};
 use crate::facts::{self, Fact};
-use crate::ops::{Object, Request, Watch, advance, leave, leave_for_good};
+use crate::ops::{Object, Request, advance, leave, leave_for_good};
 use crate::session::Session;
 use crate::{panics, tag::Tag};
 

@@ -15,6 +15,7 @@
 
 use std::cell::Cell;
 use std::fmt::{self, Write};
+use std::ops::Range;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -60,6 +61,11 @@ const PATIENCE: libc::c_uint = 10;
 pub(crate) struct Guarded {
     stack: Option<usize>,
     old: libc::stack_t,
+}
+
+/// Where this OS thread has whose fibers it runs.
+pub(crate) fn place() -> Range<usize> {
+    SESSION.with(current::place_of)
 }
 
 /// Says whose fibers this OS thread runs.

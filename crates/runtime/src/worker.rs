@@ -12,10 +12,10 @@ use unpick_core::error::Error;
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::Site;
-use unpick_core::plan::{Moment, Outlook, Plan, Step};
+use unpick_core::plan::{Ending, Moment, Outlook, Plan, Step, Tally};
 use unpick_core::schedule::Knowledge;
 use unpick_core::stats::Stats;
-use unpick_core::violation::{Point, Violation};
+use unpick_core::violation::Point;
 
 use crate::facts::Facts;
 use crate::fiber::Fiber;
@@ -36,21 +36,6 @@ pub struct Budget {
     pub hang: Duration,
     /// Whether an interrupt of the process ends it.
     pub interrupts: bool,
-}
-
-/// How an exploration ended.
-#[derive(Debug)]
-pub enum Ending {
-    /// Everything was explored.
-    Exhausted,
-    /// A violation was found.
-    Violated(Violation),
-    /// The executions were used up.
-    Executions,
-    /// The time was used up.
-    Time,
-    /// The process was interrupted.
-    Interrupted,
 }
 
 /// What an exploration leaves behind.
@@ -122,21 +107,6 @@ struct State {
     here_until: Option<Instant>,
 }
 
-/// Counts executions over several searches.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    /// What the searches before the current one have come to.
-    before: Stats,
-    /// What the current one had come to when it was put in place.
-    entry: Stats,
-}
-
-impl Tally {
-    fn total(&self, current: &Stats) -> Stats {
-        self.before.plus(*current, self.entry)
-    }
-}
-
 /// Where a worker stopped.
 enum Pause {
     /// The exploration is over.
@@ -200,9 +170,11 @@ fn work_here(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
         return None;
     }
     let alarm = Alarm::set(&mut **session)?;
+    session.ambient = Some(here::ambient()?);
     state.here_until = Some(Instant::now() + here::LONGEST);
     let pause = work(session, state);
     state.here_until = None;
+    session.ambient = None;
     let late = alarm.has_gone_off();
     drop(alarm);
     panics::settle();
@@ -220,7 +192,7 @@ fn work_here(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
 
 fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Explored {
     let plan = &mut state.task.plan;
-    let stats = plan.counts(&session.execution, state.tally.total(session.execution.stats()));
+    let stats = plan.counts(&session.execution, state.tally.total(&session.execution));
     let outlook = plan.outlook(&session.execution);
     let kinds = (
         session.known.iter().map(|known| known.kind).collect(),
@@ -281,9 +253,6 @@ fn supervise<T>(
 /// How long a thread that does nothing visible is waited for after an interrupt.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// After how many events the clock is looked at, if executions are long.
-const EVENTS_PER_CLOCK: u64 = 100_000;
-
 /// Explores on this OS thread until something stops it.
 fn work(session: &mut Box<Session>, state: &mut State) -> Pause {
     let cpu = thread_cpu();
@@ -314,8 +283,6 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         }
     }
     let this: *mut Session = &mut **session;
-    let mut since_clock = 0u32;
-    let mut events_at_clock = 0;
     loop {
         let outcome = session::run(this);
         if session.error.is_some()
@@ -325,8 +292,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         }
         if matches!(outcome, Outcome::Again) {
             if std::mem::take(&mut session.renew) {
-                state.task.plan.renew(&mut session.execution);
-                state.tally.entry = *session.execution.stats();
+                state.tally.renew(&mut *state.task.plan, &mut session.execution);
                 session.use_arenas(session.is_on_arenas());
             } else {
                 session.execution.again();
@@ -360,17 +326,13 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             return Pause::Over(Ending::Exhausted);
         }
         let ended = !session.execution.advance();
-        since_clock += 1;
-        let events = session.execution.stats().events();
-        if since_clock >= 64 || ended || events >= events_at_clock + EVENTS_PER_CLOCK {
-            since_clock = 0;
-            if let Some(ending) = review(session, state, ended) {
-                return Pause::Over(ending);
-            }
-            events_at_clock = session.execution.stats().events();
+        if state.tally.is_review_due(&session.execution, ended)
+            && let Some(ending) = review(session, state, ended)
+        {
+            return Pause::Over(ending);
         }
         if let Some(most) = state.task.budget.executions
-            && state.tally.total(session.execution.stats()).executions() >= most
+            && state.tally.total(&session.execution).executions() >= most
         {
             return Pause::Over(Ending::Executions);
         }
@@ -386,22 +348,17 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
 
 /// Asks the plan what comes next.
 fn review(session: &mut Session, state: &mut State, ended: bool) -> Option<Ending> {
-    let stats = state.tally.total(session.execution.stats());
+    let stats = state.tally.total(&session.execution);
     session.pulse.count(stats.executions(), stats.blocked);
     let elapsed = state.started.elapsed();
-    let plan = &mut state.task.plan;
-    let step = plan.review(&mut session.execution, Moment { elapsed, ended });
+    let plan = &mut *state.task.plan;
+    let step = state.tally.review(plan, &mut session.execution, Moment { elapsed, ended });
     session.pulse.look(|| plan.outlook(&session.execution));
-    match step {
-        Step::Exhausted => return Some(Ending::Exhausted),
-        Step::OutOfTime => return Some(Ending::Time),
-        Step::GoOn => {}
-        Step::Switched => {
-            state.tally = Tally { before: stats, entry: *session.execution.stats() };
-            session.use_arenas(session.is_on_arenas());
-        }
+    if step == Step::Switched {
+        session.use_arenas(session.is_on_arenas());
     }
-    state.task.budget.time.is_some_and(|most| elapsed >= most).then_some(Ending::Time)
+    let late = state.task.budget.time.is_some_and(|most| elapsed >= most);
+    step.ending().or(late.then_some(Ending::Time))
 }
 
 fn wear(session: &mut Session) -> Pause {
@@ -423,7 +380,9 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     open_streams();
     session.keeping = Some(arena::Arena::keeping());
     session::run(&mut **session);
-    if let Some(mut kept) = session.keeping.take() {
+    let restored = session.ambient.as_ref().is_some_and(|ambient| ambient.restored);
+    // What was put back may own some of it.
+    if let Some(mut kept) = session.keeping.take().filter(|_| !restored) {
         kept.free_kept();
     }
     if let Some(error) = session.error.take() {

@@ -43,66 +43,51 @@ pub fn truth(program: &Program, model: Model, order: Order) -> Option<BTreeMap<K
 ///
 /// What it gets wrong, in words.
 pub fn visits(program: &Program, model: Model) -> Option<Result<Visits, String>> {
-    let truth = truth(program, model, Order::ReadsFrom)?;
+    judge(program, model, false)
+}
+
+/// What the search does with a program that takes all but loads in order, as [`visits`]. It may come to a graph more
+/// than once.
+///
+/// # Errors
+///
+/// What it gets wrong, in words.
+pub fn visits_in_order(program: &Program, model: Model) -> Option<Result<Visits, String>> {
+    judge(program, model, true)
+}
+
+fn judge(program: &Program, model: Model, in_order: bool) -> Option<Result<Visits, String>> {
+    let truth = truth(program, model, if in_order { Order::Writes } else { Order::ReadsFrom })?;
     let mut visits = Visits { all: truth.len() as u64, ..Visits::default() };
     for (index, bound) in BOUNDS.into_iter().enumerate() {
         let wanted = truth.iter().filter(|(_, fewest)| **fewest <= bound).map(|(key, _)| key).collect();
-        let found = explore(program, Settings { bound: Some(bound), ..Settings::exact(model.name()) });
-        visits.within[index] = found.complete + found.blocked;
-        visits.visited[index] = found.complete + found.blocked + found.beyond;
-        if let Some(problem) = problem(&found, &wanted, visits.all) {
+        let settings = Settings { bound: Some(bound), in_order, ..Settings::exact(model.name()) };
+        let found = explore(program, settings);
+        visits.within[index] = found.keys.len() as u64;
+        visits.visited[index] = found.complete + found.blocked + found.beyond + found.ended;
+        if let Some(problem) = problem(&found, &wanted, visits.all, in_order) {
             return Some(Err(format!("{model}, at most {bound} preemptions: {program}\n{problem}")));
         }
     }
     Some(Ok(visits))
 }
 
-fn problem(found: &Explored, wanted: &BTreeSet<&Key>, all: u64) -> Option<String> {
+fn problem(found: &Explored, wanted: &BTreeSet<&Key>, all: u64, in_order: bool) -> Option<String> {
     let keys: BTreeSet<&Key> = found.keys.iter().collect();
     let within = found.complete + found.blocked;
-    let total = found.left_out > 0 || within + found.beyond == all;
-    if keys == *wanted && within == wanted.len() as u64 && found.duplicates == 0 && total {
+    let count = wanted.len() as u64;
+    let once = in_order || (within == count && found.duplicates == 0);
+    let met = if in_order { count } else { within + found.beyond };
+    if keys == *wanted && once && (found.left_out > 0 || met == all) {
         return None;
     }
     let missing: Vec<String> = wanted.difference(&keys).take(5).map(|key| key.to_string()).collect();
     let extra: Vec<String> = keys.difference(wanted).take(5).map(|key| key.to_string()).collect();
     Some(format!(
-        "found {within} and {} beyond, left out {}, wanted {} of {all}, duplicates {}\nmissing {missing:#?}\nextra {extra:#?}",
+        "found {} in {within} executions and {} beyond, left out {}, wanted {count} of {all}, duplicates {}\nmissing {missing:#?}\nextra {extra:#?}",
+        keys.len(),
         found.beyond,
         found.left_out,
-        wanted.len(),
         found.duplicates
     ))
-}
-
-/// What the search does with a program that takes all but loads in order, as [`visits`].
-///
-/// # Errors
-///
-/// What it gets wrong, in words.
-pub fn visits_in_order(program: &Program, model: Model) -> Option<Result<Visits, String>> {
-    let truth = truth(program, model, Order::Writes)?;
-    let mut visits = Visits { all: truth.len() as u64, ..Visits::default() };
-    for (index, bound) in BOUNDS.into_iter().enumerate() {
-        let wanted: BTreeSet<&Key> =
-            truth.iter().filter(|(_, fewest)| **fewest <= bound).map(|(key, _)| key).collect();
-        let settings = Settings { bound: Some(bound), in_order: true, ..Settings::exact(model.name()) };
-        let found = explore(program, settings);
-        let keys: BTreeSet<&Key> = found.keys.iter().collect();
-        visits.within[index] = keys.len() as u64;
-        visits.visited[index] = found.complete + found.blocked + found.beyond + found.ended;
-        let total = found.left_out > 0 || wanted.len() == truth.len();
-        if keys != wanted || !total {
-            let missing: Vec<String> = wanted.difference(&keys).take(5).map(|key| key.to_string()).collect();
-            let extra: Vec<String> = keys.difference(&wanted).take(5).map(|key| key.to_string()).collect();
-            return Some(Err(format!(
-                "{model}, at most {bound} preemptions: {program}\nfound {}, left out {}, wanted {} of {}\nmissing {missing:#?}\nextra {extra:#?}",
-                keys.len(),
-                found.left_out,
-                wanted.len(),
-                truth.len()
-            )));
-        }
-    }
-    Some(Ok(visits))
 }

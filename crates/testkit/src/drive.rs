@@ -226,7 +226,11 @@ pub fn key(graph: &Graph, program: &Program) -> Key {
         let thread = ThreadId(t as u32);
         let events = graph.thread(thread).iter().enumerate();
         let events = events.filter(|(_, event)| event.kind != Kind::Finish);
-        events.map(|(index, event)| key_event(graph, EventId::new(thread, index), event, at)).collect()
+        let event = |(index, event): (usize, &Event)| {
+            let place = (event.addr != Addr::NONE).then_some(event.addr.0 as u16);
+            key_event(graph, EventId::new(thread, index), event, place, at)
+        };
+        events.map(event).collect()
     });
     let mo = (0..program.places()).map(|place| match graph.location_count() > place {
         true => graph.writes(Addr(place as u32)).iter().copied().map(at).collect(),
@@ -235,7 +239,14 @@ pub fn key(graph: &Graph, program: &Program) -> Key {
     Key { threads: threads.collect(), mo: mo.collect() }
 }
 
-fn key_event(graph: &Graph, id: EventId, event: &Event, at: impl Fn(EventId) -> EventAt) -> KeyEvent {
+/// An event as a part of a key; `place`: the location, as the program calls it.
+pub(crate) fn key_event(
+    graph: &Graph,
+    id: EventId,
+    event: &Event,
+    place: Option<u16>,
+    at: impl Fn(EventId) -> EventAt,
+) -> KeyEvent {
     let kind = match event.kind {
         Kind::Read if event.is_update() => KeyKind::Update,
         Kind::Read => KeyKind::Read,
@@ -248,14 +259,13 @@ fn key_event(graph: &Graph, id: EventId, event: &Event, at: impl Fn(EventId) -> 
         Kind::Choice => Some(event.value as Value),
         _ => None,
     };
+    let source = || if event.rf.is_init() { Source::Init } else { Source::Event(at(event.rf)) };
     KeyEvent {
         kind,
-        place: (event.addr != Addr::NONE).then_some(event.addr.0 as u16),
+        place,
         read,
         written: event.is_write().then_some(event.value as Value),
-        rf: event
-            .is_read()
-            .then(|| if event.rf.is_init() { Source::Init } else { Source::Event(at(event.rf)) }),
+        rf: event.is_read().then(source),
     }
 }
 

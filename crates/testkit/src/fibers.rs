@@ -21,16 +21,16 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Outcome;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Site, ThreadId};
-use unpick_core::plan::Single;
+use unpick_core::plan::{Ending, Single};
 use unpick_core::schedule::Knowledge;
 use unpick_core::violation::Kind as Violation;
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::site::site;
-use unpick_runtime::worker::{self, Budget, Ending, Task};
+use unpick_runtime::worker::{self, Budget, Task};
 use unpick_runtime::{Limits, Tag};
 
 use crate::drive::{self, Explored, Settings};
-use crate::key::{EventAt, Key, KeyEvent, Kind as KeyKind, Source};
+use crate::key::{EventAt, Key};
 use crate::program::{Mode, Program, Stmt, Value};
 use crate::{Code, Machine, Model, Options, Step, compare, enumerate};
 
@@ -347,7 +347,7 @@ fn key(graph: &Graph, program: &Program, machines: &mut [Machine]) -> Key {
             }
             let id = EventId::new(thread, index);
             answer(graph, id, event, machine);
-            key_event(graph, id, event, place, at)
+            drive::key_event(graph, id, event, place, at)
         });
         events.collect()
     });
@@ -380,34 +380,5 @@ fn answer(graph: &Graph, id: EventId, event: &Event, machine: &mut Machine) {
         Step::Cas { .. } if !event.is_update() => machine.advance_spurious(value),
         Step::TryLock { .. } => machine.advance(i64::from(value == 0)),
         _ => machine.advance(value),
-    }
-}
-
-fn key_event(
-    graph: &Graph,
-    id: EventId,
-    event: &Event,
-    place: Option<u16>,
-    at: impl Fn(EventId) -> EventAt,
-) -> KeyEvent {
-    let kind = match event.kind {
-        Kind::Read if event.is_update() => KeyKind::Update,
-        Kind::Read => KeyKind::Read,
-        Kind::Write => KeyKind::Write,
-        Kind::Choice => KeyKind::Choice,
-        _ => KeyKind::Fence,
-    };
-    let read = match event.kind {
-        Kind::Read => Some(graph.read_value(id) as Value),
-        Kind::Choice => Some(event.value as Value),
-        _ => None,
-    };
-    let source = || if event.rf.is_init() { Source::Init } else { Source::Event(at(event.rf)) };
-    KeyEvent {
-        kind,
-        place,
-        read,
-        written: event.is_write().then_some(event.value as Value),
-        rf: event.is_read().then(source),
     }
 }

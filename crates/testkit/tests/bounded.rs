@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use unpick_testkit::bounded::{BOUNDS, truth, visits, visits_in_order};
+use unpick_testkit::bounded::{BOUNDS, Visits, truth, visits, visits_in_order};
 use unpick_testkit::drive::{Settings, explore};
 use unpick_testkit::generate::{Profile, crowd, generate};
 use unpick_testkit::litmus::load;
@@ -35,22 +35,25 @@ fn counts(program: &Program, bounds: usize) -> Vec<u64> {
     bounds.map(count).collect()
 }
 
+/// How many random programs were small enough to be judged, and in how many of them something was left out.
+fn judged(visits: fn(&Program, Model) -> Option<Result<Visits, String>>, model: Model) -> (u64, u64) {
+    let (mut judged, mut fewer) = (0, 0);
+    on_random_programs(|program| match visits(program, model) {
+        Some(Ok(visits)) => {
+            judged += 1;
+            fewer += u64::from(visits.visited[0] < visits.all);
+        }
+        Some(Err(problem)) => panic!("{problem}"),
+        None => {}
+    });
+    assert!(judged > PROGRAMS * 7, "{model}: only {judged} programs");
+    (judged, fewer)
+}
+
 #[test]
 fn random_programs_have_exactly_the_graphs_within_each_bound() {
     for model in [Model::Sc, Model::Cpp20, Model::Tso] {
-        let (mut judged, mut fewer) = (0, 0);
-        on_random_programs(|program| {
-            match visits(program, model) {
-                Some(Ok(visits)) => {
-                    judged += 1;
-                    fewer += u64::from(visits.visited[0] < visits.all);
-                }
-                Some(Err(problem)) => panic!("{problem}"),
-                None => {}
-            };
-        });
-        // Most programs are small enough, and in many something is left out.
-        assert!(judged > PROGRAMS * 7, "{model}: only {judged} programs");
+        let (judged, fewer) = judged(visits, model);
         assert!(fewer > judged / 8, "{model}: fewer graphs in {fewer} of {judged} programs only");
     }
 }
@@ -58,16 +61,7 @@ fn random_programs_have_exactly_the_graphs_within_each_bound() {
 #[test]
 fn random_programs_have_exactly_the_executions_in_order_within_each_bound() {
     for model in [Model::Cpp20, Model::Rc11, Model::Ra] {
-        let (mut judged, mut fewer) = (0, 0);
-        on_random_programs(|program| match visits_in_order(program, model) {
-            Some(Ok(visits)) => {
-                judged += 1;
-                fewer += u64::from(visits.visited[0] < visits.all);
-            }
-            Some(Err(problem)) => panic!("{problem}"),
-            None => {}
-        });
-        assert!(judged > PROGRAMS * 7, "{model}: only {judged} programs");
+        let (judged, fewer) = judged(visits_in_order, model);
         assert!(fewer > judged / 3, "{model}: fewer executions in {fewer} of {judged} programs only");
     }
 }

@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use unpick_check::meter::{self, Meter};
+use unpick_check::ways::Found;
 use unpick_check::{
-    Config, Coverage, Detached, Effort, Error, OnInconclusive, Reason, Statistics, Summary, Timeouts,
-    Verdict, Violated, registry, strategies::AUTO,
+    Conclusion, Config, Detached, Error, OnInconclusive, Summary, Timeouts, Verdict, Violated, registry,
 };
-use unpick_core::plan::Plan;
+use unpick_core::plan::{Ending, Plan};
 use unpick_core::schedule::Knowledge;
 use unpick_core::trace::Finding;
 use unpick_core::violation::{Kind, Violation};
 use unpick_report::TextOptions;
-use unpick_runtime::worker::{Budget, Ending, Explored, Task};
+use unpick_runtime::worker::{Budget, Explored, Task};
 use unpick_runtime::{Limits, Program, interrupt, ops, site, worker};
 
 use crate::here;
-use crate::keep_going::{Collection, Found};
+use crate::keep_going::Collection;
 use crate::replay;
 use crate::telling;
 
@@ -481,49 +481,28 @@ pub(crate) fn explore(config: &Config, program: &Program, plan: Box<dyn Plan>) -
     meter.clear();
     let explored = explored?;
     // What is told names the strategy that was at work in the end.
-    let decides = config.strategy == AUTO;
-    let mut config = config.clone();
-    if decides {
-        config.strategy.clone_from(&explored.outlook.strategy);
-    }
-    let config = &config;
-    let partial = match explored.ending {
-        Ending::Time | Ending::Executions => decides,
-        Ending::Interrupted => true,
-        Ending::Exhausted | Ending::Violated(_) => false,
-    };
-    let effort = partial.then(|| Effort::new(&explored.outlook, explored.stats.executions(), config.seed));
-    let summary = summary(config, &explored, decides).with_effort(effort);
+    let (decides, config) = (config.decides(), &config.named(&explored.outlook));
+    let summary = summary(config, &explored, decides);
     let found = collection.finish(config, &explored);
     if !found.is_empty() {
         return told(config, program, &found, summary, explored.fatal);
     }
-    Ok(match &explored.ending {
-        Ending::Violated(_) => unreachable!("a violation is among those that were found"),
-        Ending::Exhausted => match explored.cut {
-            Some(point) => Verdict::Inconclusive(Reason::Events(site::describe(point.site)), summary),
-            None if !explored.cut_loops.is_empty() => {
-                let places = explored.cut_loops.iter().map(|&site| site::describe(site)).collect();
-                Verdict::Inconclusive(Reason::Rounds(places), summary)
-            }
-            None => match (summary.coverage, summary.traces) {
-                (Some(coverage), _) if !coverage.is_total() => {
-                    Verdict::Inconclusive(Reason::Preemptions(coverage.preemptions), summary)
-                }
-                (_, Some(traces)) if traces.cut => {
-                    Verdict::Inconclusive(Reason::Preemptions(traces.bound.unwrap_or(0)), summary)
-                }
-                (_, Some(traces)) if traces.selective => Verdict::Inconclusive(Reason::Points, summary),
-                _ => Verdict::Holds(summary),
-            },
-        },
-        Ending::Executions | Ending::Time if summary.seed.is_some() && !decides => {
-            Verdict::Inconclusive(Reason::Sampled(explored.stats.executions()), summary)
-        }
-        Ending::Executions => Verdict::Inconclusive(Reason::Executions, summary),
-        Ending::Time => Verdict::Inconclusive(Reason::Time, summary),
-        Ending::Interrupted => Verdict::Inconclusive(Reason::Interrupted, summary),
-    })
+    Ok(conclusion(config, &explored, decides).verdict(summary, site::describe))
+}
+
+/// What an exploration has come to. `decides`: the plan had several searches, of which this is the last.
+fn conclusion<'a>(config: &'a Config, explored: &'a Explored, decides: bool) -> Conclusion<'a> {
+    Conclusion {
+        config,
+        decides,
+        ending: &explored.ending,
+        stats: &explored.stats,
+        cpu: explored.cpu,
+        execution: &explored.execution,
+        outlook: &explored.outlook,
+        cut: explored.cut.map(|point| point.site),
+        cut_loops: &explored.cut_loops,
+    }
 }
 
 /// Tells the violations that were found.
@@ -554,10 +533,10 @@ pub(crate) fn end_process(findings: &[&Finding]) -> ! {
     std::process::exit(101)
 }
 
-/// What a verdict rests on. `decides`: the plan had several searches, of which this is the last.
+/// What a verdict rests on; `decides` as above.
 pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Summary {
-    let model = explored.execution.model();
-    let mut assumptions: Vec<String> = model.assumptions().iter().map(|s| s.to_string()).collect();
+    let conclusion = conclusion(config, explored, decides);
+    let mut assumptions = Vec::new();
     if !config.spurious_failures {
         assumptions.push(String::from("`compare_exchange_weak` fails only for a reason"));
     }
@@ -574,21 +553,8 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
              memory beyond are taken for loops that wait",
         ));
     }
-    let statistics = Statistics::new(&explored.stats, explored.cpu);
-    let whole = explored.cut.is_none() && explored.cut_loops.is_empty() && explored.stats.violated == 0;
-    let exhausted = matches!(explored.ending, Ending::Exhausted) && whole;
-    let coverage = Coverage::of(&explored.execution).filter(|_| exhausted);
-    let strategy = explored.execution.strategy();
-    // What is true of the last of several searches is not true of all.
-    let traces = strategy.traces().filter(|_| !decides);
-    assumptions.extend(traces.and_then(|_| beyond_sc(config, explored)));
-    let name = if config.strategy.starts_with(strategy.name()) { &config.strategy } else { strategy.name() };
-    let summary =
-        Summary::new(statistics, model.name(), name, assumptions).with_coverage(coverage).with_traces(traces);
-    if !strategy.samples() {
-        return summary;
-    }
-    summary.sampled(config.seed, strategy.coverage().map(|pairs| (pairs.pairs(), pairs.last_new())))
+    assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));
+    conclusion.summary(assumptions)
 }
 
 /// What a strategy that explores sequentially consistent executions only cannot say about a program,

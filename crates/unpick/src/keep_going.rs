@@ -6,20 +6,10 @@
 use std::sync::{Arc, Mutex};
 
 use unpick_check::Config;
+use unpick_check::ways::{Found, Ways};
 use unpick_core::execution::Outcome;
-use unpick_core::violation::Violation;
-use unpick_runtime::worker::{Ending, Explored, Observer};
-
-use unpick_check::ways::{Ways, signature};
-
-/// A violation that was found.
-pub(crate) struct Found {
-    pub(crate) violation: Violation,
-    /// How to get there.
-    pub(crate) ways: Ways,
-    /// Number of the execution, from 1.
-    pub(crate) number: u64,
-}
+use unpick_core::plan::Ending;
+use unpick_runtime::worker::{Explored, Observer};
 
 /// The violations of a search, each once.
 #[derive(Clone, Default)]
@@ -38,8 +28,7 @@ impl Collection {
             number += 1;
             let Outcome::Violated(violation) = outcome else { return true };
             let mut found = found.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let signature = signature(violation);
-            if found.iter().all(|known| self::signature(&known.violation) != signature) {
+            if !found.iter().any(|known| known.is_like(violation)) {
                 let ways = Ways::new(&config, graph, facts, violation);
                 found.push(Found { violation: (**violation).clone(), ways, number });
             }

@@ -1,12 +1,11 @@
 //! One execution, from its schedule: to replay a report, and to tell about a violation.
 
 use unpick_check::{Config, Error, Verdict, Violated, registry};
-use unpick_core::execution::Execution;
-use unpick_core::plan::Single;
+use unpick_core::plan::{Ending, Single};
 use unpick_core::schedule::Schedule;
 use unpick_core::violation::{Block, Point, Violation};
 use unpick_runtime::record::Recorder;
-use unpick_runtime::worker::{Ending, Explored};
+use unpick_runtime::worker::Explored;
 use unpick_runtime::{Program, worker};
 
 use crate::api;
@@ -20,9 +19,7 @@ pub(crate) const MENDED: &str = "the execution was repeated and shows no violati
 pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<Verdict, Error> {
     let schedule = read(token)?;
     let mut config = config.clone();
-    config.model = registry::model_of(schedule.model).ok_or_else(|| Error::Token {
-        problem: String::from("it names a memory model that this version does not know"),
-    })?;
+    config.model = registry::model_of(&schedule)?;
     let (explored, violation) = run(&config, program, &schedule, Vec::new(), None)?;
     if !registry::fits(&schedule, explored.execution.graph()) {
         return Err(Error::Token {
@@ -68,11 +65,8 @@ pub(crate) fn run(
     block: Option<Block>,
 ) -> Result<(Explored, Option<Violation>), Error> {
     registry::model(&config.model)?;
-    let (settings, steps) = (config.clone(), schedule.clone());
-    let fresh = move || {
-        let model = registry::model(&settings.model).expect("the model was known before");
-        Execution::new(model, registry::replay(steps.clone()), usize::MAX)
-    };
+    let (model, steps) = (config.model.clone(), schedule.clone());
+    let fresh = move || registry::replay(&model, &steps).expect("the model was known before");
     let mut task = api::task(config, program, Box::new(Single::new(fresh)));
     task.known.clone_from(&schedule.known);
     task.budget.executions = None;

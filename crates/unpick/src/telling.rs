@@ -11,14 +11,13 @@ mod trace;
 
 use std::path::PathBuf;
 
-use unpick_check::ways::points;
+use unpick_check::ways::{Found, points};
 use unpick_check::{Config, Error, strategies};
 use unpick_core::schedule::Schedule;
 use unpick_core::trace::Finding;
 use unpick_core::violation::Violation;
 use unpick_runtime::Program;
 
-use crate::keep_going::Found;
 use crate::replay;
 
 /// Tokens up to this length are printed; longer ones go into a file.
@@ -66,7 +65,7 @@ pub(crate) fn tell_schedule(
         trace,
         token: token.clone(),
         model: config.model.clone(),
-        strategy: strategy_of(config),
+        strategy: strategies::title(config),
         execution: number,
     };
     let name = format!("{}-{:08x}", again.title().replace(' ', "-"), schedule.fingerprint);
@@ -76,14 +75,6 @@ pub(crate) fn tell_schedule(
     }
     let saved = save(&format!("{name}.json"), &format!("{:#}\n", unpick_report::json(&finding)));
     Ok((finding, saved))
-}
-
-/// The strategy of a check, as a report names it.
-fn strategy_of(config: &Config) -> String {
-    match strategies::strategy(config) {
-        Ok(strategy) if strategy.samples() => format!("{} with seed {}", config.strategy, config.seed),
-        _ => config.strategy.clone(),
-    }
 }
 
 /// Writes a file below `target/unpick`; `None` if that is not possible.

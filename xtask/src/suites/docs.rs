@@ -22,8 +22,9 @@ struct Documented {
     parts: &'static [(&'static str, &'static str)],
     /// What examples need besides.
     needs: &'static str,
-    /// How the example begins that shows a test which fails, though it is not marked as such.
-    failing: Option<&'static str>,
+    /// How examples begin that are not marked as they should be, and the mark: one shows a test which fails, another the
+    /// same without the tool, which fails now and then.
+    marks: &'static [(&'static str, &'static str)],
 }
 
 const TOOLS: [Documented; 2] = [
@@ -34,7 +35,7 @@ const TOOLS: [Documented; 2] = [
         features: "\"futures\", \"checkpoint\"",
         parts: &[],
         needs: "",
-        failing: None,
+        marks: &[],
     },
     Documented {
         name: "shuttle",
@@ -43,15 +44,17 @@ const TOOLS: [Documented; 2] = [
         features: "\"annotation\", \"vector-clocks\"",
         parts: &[("shuttle-engine", "0.1.7"), ("shuttle-schedulers", "0.1.1"), ("shuttle-std", "0.1.5")],
         needs: "rand = \"0.8\"\n",
-        failing: Some("```rust\nuse shuttle"),
+        marks: &[("```rust\nuse shuttle", "should_panic"), ("```rust\nuse std", "no_run")],
     },
 ];
 
 impl Documented {
-    /// Marks the example that fails.
+    /// Marks examples that are not marked as they should be.
     fn mark(&self, text: String) -> String {
-        let Some(start) = self.failing else { return text };
-        text.replace(start, &start.replacen('\n', ",should_panic\n", 1))
+        let mark = |text: String, (start, mark): &(&str, &str)| {
+            text.replace(start, &start.replacen('\n', &format!(",{mark}\n"), 1))
+        };
+        self.marks.iter().fold(text, mark)
     }
 }
 

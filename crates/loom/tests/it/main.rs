@@ -2,6 +2,9 @@
 
 #![allow(clippy::undocumented_unsafe_blocks, reason = "what the tests do to cells is what they are about")]
 
+#[macro_use]
+mod covered;
+
 mod cells;
 mod memory;
 mod models;

@@ -1,11 +1,10 @@
 //! Loops that wait: where the state of a thread is looked at, and what comes of it.
 
-use unpick_checkers::spin::{self, Ghost, State};
-use unpick_core::event::EventId;
+use unpick_checkers::ghost::{Ghost, Watch};
+use unpick_checkers::spin::{self, State};
 use unpick_core::op::{Kind, Op, Rmw};
-use unpick_core::violation::{Point, Wait, Waiter};
 
-use super::{Caller, Watch};
+use super::Caller;
 use crate::session::Session;
 
 /// A plain write during a round that is being repeated, and what was there before.
@@ -100,58 +99,23 @@ impl Session {
             self.spins.ghost = Some(ghost);
             return self.ghost(caller, op, false);
         }
-        let graph = self.execution.graph();
-        let most = self.limits.max_rounds;
-        if !self.execution.samples()
-            && graph.thread_len(thread) >= most
-            && spin::rounds(graph, thread, op, most, usize::MAX) >= most
-            && !self.execution.goes_on(thread)
-        {
-            if !self.cut_loops.contains(&op.site) {
-                self.cut_loops.push(op.site);
-            }
-            let point = Point { thread, index: at, site: op.site };
-            self.execution.block(thread, Waiter { point, wait: Wait::Bound });
-            return Watch::Stop;
+        if !spin::cut(&mut self.execution, thread, op, self.limits.max_rounds) {
+            return Watch::Go;
         }
-        Watch::Go
+        if !self.cut_loops.contains(&op.site) {
+            self.cut_loops.push(op.site);
+        }
+        Watch::Stop
     }
 
     /// Answers an op of a round that is being repeated. `looks`: the state of the thread is in view.
     pub(super) fn ghost(&mut self, caller: &Caller, op: &Op, looks: bool) -> Watch {
-        let thread = caller.thread;
-        let Some(mut ghost) = self.spins.ghost.filter(|ghost| ghost.thread == thread) else {
-            return Watch::Go;
-        };
-        if ghost.at == ghost.to {
-            let back = op.site == ghost.site
-                && looks
-                && self.state(caller, op).hash() == ghost.state
-                && self.ghost_writes.iter().all(Written::is_as_before);
-            if back {
-                let point = Point { thread, index: ghost.to, site: op.site };
-                self.spins.ghost = None;
-                return match self.execution.spin(point, Some(op), ghost.from) {
-                    true => Watch::Wait,
-                    false => Watch::Go,
-                };
-            }
-        } else {
-            let id = EventId { thread, index: ghost.at };
-            let event = self.execution.graph().event(id);
-            if spin::repeats(event, op) {
-                let value = match event.kind {
-                    Kind::Read => self.execution.graph().read_value(id),
-                    _ => event.value,
-                };
-                ghost.at += 1;
-                self.spins.ghost = Some(ghost);
-                return Watch::Answer(value);
-            }
-        }
-        self.spins.refute(ghost.site, ghost.state);
-        self.execution.repeat();
-        Watch::Stop
+        let Some(ghost) = self.spins.ghost_of(caller.thread) else { return Watch::Go };
+        let back = ghost.is_back_at(op)
+            && looks
+            && self.state(caller, op).hash() == ghost.state
+            && self.ghost_writes.iter().all(Written::is_as_before);
+        self.spins.answer(&mut self.execution, ghost, op, back)
     }
 
     /// Notes what some bytes hold that are about to be written to in a round that is being repeated.

@@ -1,12 +1,10 @@
 //! Loops that wait: where the state of a thread is looked at, and what comes of it.
 
-use unpick_core::event::EventId;
+use unpick_checkers::ghost::{Ghost, Watch};
+use unpick_checkers::spin::{self, State};
 use unpick_core::op::{Kind, Op, Rmw, ThreadId};
-use unpick_core::violation::{Point, Wait, Waiter};
 
-use super::Watch;
 use crate::session::Session;
-use unpick_checkers::spin::{self, Ghost, State};
 
 impl Session {
     /// Looks whether the thread is in a loop that only waits.
@@ -90,57 +88,22 @@ impl Session {
             self.spins.ghost = Some(ghost);
             return self.ghost(thread, op, None);
         }
-        let graph = self.execution.graph();
-        let most = self.limits.max_rounds;
-        if !self.execution.samples()
-            && graph.thread_len(thread) >= most
-            && spin::rounds(graph, thread, op, most, usize::MAX) >= most
-            && !self.execution.goes_on(thread)
-        {
-            if !self.cut_loops.contains(&op.site) {
-                self.cut_loops.push(op.site);
-            }
-            let point = Point { thread, index: at, site: op.site };
-            self.execution.block(thread, Waiter { point, wait: Wait::Bound });
-            return Watch::Stop;
+        if !spin::cut(&mut self.execution, thread, op, self.limits.max_rounds) {
+            return Watch::Go;
         }
-        Watch::Go
+        if !self.cut_loops.contains(&op.site) {
+            self.cut_loops.push(op.site);
+        }
+        Watch::Stop
     }
 
-    /// Answers an op of an iteration that is being repeated.
+    /// Answers an op of a round that is being repeated.
     pub(crate) fn ghost(&mut self, thread: ThreadId, op: &Op, stack: Option<usize>) -> Watch {
-        let Some(mut ghost) = self.spins.ghost.filter(|ghost| ghost.thread == thread) else {
-            return Watch::Go;
-        };
-        if ghost.at == ghost.to {
-            let back = op.site == ghost.site
-                && stack.is_some_and(|stack| self.state(thread, op, stack).hash() == ghost.state)
-                && self.memory() == ghost.memory;
-            if back {
-                let point = Point { thread, index: ghost.to, site: op.site };
-                self.spins.ghost = None;
-                return if self.execution.spin(point, Some(op), ghost.from) {
-                    Watch::Wait
-                } else {
-                    Watch::Go
-                };
-            }
-        } else {
-            let id = EventId { thread, index: ghost.at };
-            let event = self.execution.graph().event(id);
-            if spin::repeats(event, op) {
-                let value = match event.kind {
-                    Kind::Read => self.execution.graph().read_value(id),
-                    _ => event.value,
-                };
-                ghost.at += 1;
-                self.spins.ghost = Some(ghost);
-                return Watch::Answer(value);
-            }
-        }
-        self.spins.refute(ghost.site, ghost.state);
-        self.execution.repeat();
-        Watch::Stop
+        let Some(ghost) = self.spins.ghost_of(thread) else { return Watch::Go };
+        let back = ghost.is_back_at(op)
+            && stack.is_some_and(|stack| self.state(thread, op, stack).hash() == ghost.state)
+            && self.memory() == ghost.memory;
+        self.spins.answer(&mut self.execution, ghost, op, back)
     }
 
     /// The thread's live stack and registers.

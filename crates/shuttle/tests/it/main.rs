@@ -2,6 +2,10 @@
 
 #![allow(deprecated, reason = "Shuttle has tags still")]
 
+#[macro_use]
+#[path = "../../../loom/tests/it/covered.rs"]
+mod covered;
+
 mod checks;
 mod schedulers;
 mod surface;

@@ -3,6 +3,7 @@
 //! A `Condvar` or a channel is made of several locations, which the program knows nothing of. Each of
 //! their events is told as a part of the call that caused it.
 
+use unpick_check::blame::newer_write;
 use unpick_core::event::{Event, EventId};
 use unpick_core::op::{Addr, Kind, Rmw, Site, Value};
 use unpick_core::trace::Action;
@@ -40,7 +41,7 @@ impl Told<'_> {
         let old = if event.is_read() { self.graph.read_value(id) } else { 0 };
         let part = self.part(kind, event, old);
         let after = (event.is_read() && !event.rf.is_init()).then(|| self.step(event.rf));
-        let stale = event.is_read() && self.newer_write(id, event).is_some();
+        let stale = event.is_read() && newer_write(self.graph, id).is_some();
         Some((Action::Call { call, object, part, after }, stale))
     }
 

@@ -10,7 +10,8 @@ use unpick_runtime::record::Recorder;
 use unpick_runtime::site;
 use unpick_runtime::worker::Explored;
 
-use unpick_check::blame::{Blame, blame};
+use unpick_check::blame;
+use unpick_check::steps::{self, Steps};
 
 /// A run that showed a violation.
 pub(crate) struct Told<'a> {
@@ -20,22 +21,22 @@ pub(crate) struct Told<'a> {
     pub(super) explored: &'a Explored,
     pub(super) sources: Sources,
     pub(super) steps: Vec<Step>,
-    /// Step of each event, by stamp.
-    step_of: Vec<usize>,
+    step_of: Steps<'a>,
     names: Vec<Option<String>>,
 }
 
 impl<'a> Told<'a> {
     /// What there is to tell about a run.
     pub(crate) fn new(explored: &'a Explored, violation: &'a Violation) -> Told<'a> {
+        let graph = explored.execution.graph();
         Told {
-            graph: explored.execution.graph(),
+            graph,
             violation,
             recorder: explored.recorder.as_ref(),
             explored,
             sources: Sources::new(),
             steps: Vec::new(),
-            step_of: Vec::new(),
+            step_of: Steps::new(graph),
             names: Vec::new(),
         }
     }
@@ -151,12 +152,7 @@ impl<'a> Told<'a> {
                 (Action::Read { name, object, mode, seen, expected }, stale)
             }
             EventKind::Write => {
-                let position = self.graph.position(event.addr, id);
-                let newer = self.graph.writes(event.addr)[position..].iter().copied();
-                let before = newer
-                    .filter(|&write| self.graph.event(write).stamp < event.stamp)
-                    .min_by_key(|&write| self.graph.position(event.addr, write));
-                let before = before.map(|write| self.step(write));
+                let before = blame::overtaken_write(self.graph, id).map(|write| self.step(write));
                 (Action::Write { name, object, mode, value: event.value, before }, before.is_some())
             }
             EventKind::Fence => (Action::Fence { mode: event.mode }, false),
@@ -178,81 +174,25 @@ impl<'a> Told<'a> {
             true => Source::Initial,
             false => Source::Step(self.step(event.rf)),
         };
-        let newer = self.newer_write(id, event);
-        let why = newer.map(|newer| self.why(id, newer));
+        let newer = blame::newer_write(self.graph, id);
+        let why = newer.map(|newer| blame::why(&self.step_of, id, newer));
         Seen { value, source, stale: newer.is_some(), why }
-    }
-
-    /// The next newer write, if it stands earlier in the trace.
-    pub(super) fn newer_write(&self, id: EventId, event: &Event) -> Option<EventId> {
-        let position = self.graph.position(event.addr, event.rf);
-        let newer = self.graph.writes(event.addr)[position..].iter().copied();
-        newer.filter(|&write| write != id).find(|&write| self.graph.event(write).stamp < event.stamp)
-    }
-
-    /// Why a read may miss a newer write.
-    fn why(&self, id: EventId, newer: EventId) -> String {
-        let missed = format!("#{}", self.step(newer) + 1);
-        match blame(self.graph, id, newer) {
-            Blame::Unrelated => format!("nothing that this thread has seen orders {missed} before this read"),
-            Blame::NoAcquire(read) => {
-                let event = self.graph.event(read);
-                format!(
-                    "#{} saw what was written after {missed}, but a {} {} does not acquire it",
-                    self.step(read) + 1,
-                    event.effective_mode().name(),
-                    event.name(),
-                )
-            }
-            Blame::NoRelease(read, write) => {
-                let event = self.graph.event(write);
-                format!(
-                    "#{} acquires, but #{} that it saw is a {} {} and does not release {missed}",
-                    self.step(read) + 1,
-                    self.step(write) + 1,
-                    event.mode.name(),
-                    event.name(),
-                )
-            }
-        }
     }
 
     /// Marks the reads and writes between which synchronisation is missing.
     fn mark_by_blame(&mut self) {
-        let mut marked: Vec<usize> = Vec::new();
-        for &id in self.graph.order() {
-            let event = self.graph.event(id);
-            let Some(newer) = event.is_read().then(|| self.newer_write(id, event)).flatten() else {
-                continue;
-            };
-            match blame(self.graph, id, newer) {
-                Blame::Unrelated => {}
-                Blame::NoAcquire(read) => {
-                    marked.push(self.step(read));
-                    marked.push(self.step(self.graph.event(read).rf));
-                }
-                Blame::NoRelease(read, write) => marked.extend([self.step(read), self.step(write)]),
-            }
-        }
+        let mut marked = blame::unsynchronised(self.graph);
         if self.steps.iter().all(|step| !step.deciding || matches!(step.action, Action::Panic { .. })) {
-            marked.extend(self.communications());
+            marked.extend(blame::communications(self.graph, self.violation.point.thread));
         }
-        for step in marked {
+        for id in marked {
+            let step = self.step(id);
             self.steps[step].deciding = true;
         }
     }
 
-    /// Reads of the failing thread that saw what another thread wrote.
-    fn communications(&self) -> Vec<usize> {
-        let thread = self.violation.point.thread;
-        let events = self.graph.thread(thread).iter().enumerate();
-        let foreign =
-            events.filter(|(_, event)| event.is_read() && !event.rf.is_init() && event.rf.thread != thread);
-        foreign.map(|(index, _)| self.step(EventId::new(thread, index))).collect()
-    }
-
     pub(super) fn step(&self, id: EventId) -> usize {
-        self.step_of[self.graph.event(id).stamp as usize]
+        self.step_of.of(id)
     }
 
     // ---------------------------------------------------------------- the violation
@@ -311,7 +251,7 @@ impl<'a> Told<'a> {
     }
 
     pub(super) fn add_access(&mut self, access: &Access, kind: &str, name: &str, objects: &mut Vec<Object>) {
-        if self.event_at(access.point).is_some() {
+        if self.step_of.event_at(access.point).is_some() {
             return;
         }
         let known = objects.iter().position(|object| object.name == name && object.kind == kind);
@@ -325,27 +265,11 @@ impl<'a> Told<'a> {
 
     /// Adds a step that is no event.
     pub(super) fn insert(&mut self, point: Point, place: Option<Place>, action: Action) {
-        let thread = point.thread;
-        // After the events that came before it, and before those that came after.
-        let next = EventId { thread, index: point.index };
-        let at = if (next.index as usize) < self.graph.thread_len(thread) {
-            self.step(next)
-        } else {
-            self.steps.len()
-        };
-        for step in self.step_of.iter_mut().filter(|step| **step >= at) {
-            *step += 1;
-        }
+        let at = self.step_of.make_room(point, self.steps.len());
         for step in &mut self.steps {
-            shift(&mut step.action, at);
+            make_room(&mut step.action, at);
         }
-        self.steps.insert(at, Step { thread: thread.index(), place, action, deciding: true });
-    }
-
-    pub(super) fn event_at(&self, point: Point) -> Option<EventId> {
-        let event = self.graph.thread(point.thread).get(point.index as usize)?;
-        (event.site == point.site && event.addr != Addr::NONE)
-            .then_some(EventId { thread: point.thread, index: point.index })
+        self.steps.insert(at, Step { thread: point.thread.index(), place, action, deciding: true });
     }
 
     pub(super) fn access_name(&mut self, access: &Access) -> Option<String> {
@@ -472,33 +396,17 @@ impl<'a> Told<'a> {
 }
 
 /// Makes room for a step at `at` in what an action says about other steps.
-fn shift(action: &mut Action, at: usize) {
-    let bump = |step: &mut usize| *step += usize::from(*step >= at);
+fn make_room(action: &mut Action, at: usize) {
     match action {
         Action::Read { seen, .. } | Action::Update { seen, .. } => {
             if let Source::Step(step) = &mut seen.source {
-                bump(step);
+                steps::shift(step, at);
             }
-            if let Some(why) = &mut seen.why {
-                *why = renumbered(why, at);
-            }
+            seen.why.iter_mut().for_each(|why| steps::renumber(why, at));
         }
-        Action::Write { before: Some(step), .. } => bump(step),
+        Action::Write { before: Some(step), .. } => steps::shift(step, at),
         _ => {}
     }
-}
-
-/// Makes room for a step at `at` in a text that names steps by their numbers, as in `#3`.
-fn renumbered(text: &str, at: usize) -> String {
-    let mut parts = text.split('#');
-    let mut out = parts.next().unwrap_or_default().to_string();
-    for part in parts {
-        let digits = part.chars().take_while(char::is_ascii_digit).count();
-        let (number, rest) = part.split_at(digits);
-        let moved = number.parse::<usize>().map(|number| number + usize::from(number > at));
-        out += &moved.map_or_else(|_| format!("#{part}"), |number| format!("#{number}{rest}"));
-    }
-    out
 }
 
 /// Numbers the names that several objects have.

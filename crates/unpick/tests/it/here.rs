@@ -72,3 +72,51 @@ fn a_check_in_a_destructor_during_a_panic_runs_elsewhere() {
     });
     assert!(panic.is_err() && ELSEWHERE.load(Relaxed) >= 2, "{ELSEWHERE:?}");
 }
+
+std::thread_local! {
+    /// What std's own thread-locals are used for in tests: something that is set for a while.
+    static LEVEL: std::cell::Cell<u32> = const { std::cell::Cell::new(1) };
+}
+
+/// Sets the level until it is dropped.
+struct Level(u32);
+
+impl Level {
+    fn new(level: u32) -> Level {
+        Level(LEVEL.replace(level))
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        LEVEL.set(self.0);
+    }
+}
+
+#[test]
+fn what_the_caller_has_in_thread_locals_is_not_touched() {
+    static ELSEWHERE: Plain = Plain::new(0);
+    let count = count_elsewhere(&ELSEWHERE);
+    let _own = Level::new(7);
+    // A thread that is given up while the level is set: by a strategy, and since it is stuck.
+    let verdict = Check::new().strategy("optimal").run(move || {
+        count();
+        let flag = std::sync::Arc::new(AtomicUsize::new(0));
+        let other = std::sync::Arc::clone(&flag);
+        let waits = thread::spawn(move || {
+            let _level = Level::new(9);
+            unpick::assume(other.load(Relaxed) == 1);
+        });
+        flag.store(1, Relaxed);
+        waits.join().unwrap();
+    });
+    assert!(verdict.unwrap().holds());
+    assert_eq!(LEVEL.get(), 7);
+    assert!(ELSEWHERE.load(Relaxed) > 0, "threads that share such data are kept away from it");
+    let stuck = Check::new().strategy("optimal").run(|| {
+        let _level = Level::new(9);
+        thread::park();
+    });
+    assert!(stuck.unwrap().violation().is_some());
+    assert_eq!(LEVEL.get(), 7);
+}

@@ -1,0 +1,88 @@
+//! Rounds of a loop that are repeated, to see whether they change memory.
+//!
+//! When the state of a thread has come back, its last round is run once more as a *ghost*: each op gets the answer
+//! that the recorded event got, and no event is added. If the thread asks for something else, or if memory is not
+//! what it was, the loop does more than wait. What memory is, front-ends know.
+
+use unpick_core::event::{Event, EventId};
+use unpick_core::execution::Execution;
+use unpick_core::op::{Kind, Op, Site, ThreadId, Value};
+use unpick_core::violation::Point;
+
+use crate::spin::Spins;
+
+/// A round that is being repeated.
+#[derive(Clone, Copy, Debug)]
+pub struct Ghost {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where it stands.
+    pub site: Site,
+    /// First event of the round.
+    pub from: u32,
+    /// The event whose answer comes next.
+    pub at: u32,
+    /// End of the round.
+    pub to: u32,
+    /// A hash of the thread's state.
+    pub state: u64,
+    /// A hash of memory.
+    pub memory: u64,
+}
+
+impl Ghost {
+    /// Whether the op is the one that the round began with, after its end.
+    pub fn is_back_at(&self, op: &Op) -> bool {
+        self.at == self.to && op.site == self.site
+    }
+}
+
+/// What to do about an op of a thread that is looked at.
+pub enum Watch {
+    /// Take it.
+    Go,
+    /// The round is being repeated, and this is the answer.
+    Answer(Value),
+    /// The thread waits until something changes.
+    Wait,
+    /// The thread does not go on in this run.
+    Stop,
+}
+
+impl Spins {
+    /// The round that a thread repeats.
+    pub fn ghost_of(&self, thread: ThreadId) -> Option<Ghost> {
+        self.ghost.filter(|ghost| ghost.thread == thread)
+    }
+
+    /// Answers an op of a round that is being repeated. `back`: it [is back](Ghost::is_back_at) where it began, and
+    /// so are the thread's state and memory.
+    pub fn answer(&mut self, execution: &mut Execution, mut ghost: Ghost, op: &Op, back: bool) -> Watch {
+        let Ghost { thread, site, from, at, to, state, .. } = ghost;
+        if back {
+            self.ghost = None;
+            let point = Point { thread, index: to, site };
+            return if execution.spin(point, Some(op), from) { Watch::Wait } else { Watch::Go };
+        }
+        let id = EventId { thread, index: at };
+        let event = (at < to).then(|| execution.graph().event(id));
+        if let Some(event) = event.filter(|event| repeats(event, op)) {
+            ghost.at += 1;
+            self.ghost = Some(ghost);
+            return Watch::Answer(match event.kind {
+                Kind::Read => execution.graph().read_value(id),
+                _ => event.value,
+            });
+        }
+        self.refute(site, state);
+        execution.repeat();
+        Watch::Stop
+    }
+}
+
+/// Whether the recorded event is what the op asks for, from the same place.
+fn repeats(event: &Event, op: &Op) -> bool {
+    // An event that is a choice has its bound there.
+    let expected = if op.kind == Kind::Choice { op.operand } else { op.expected };
+    event.matches(op) && event.site == op.site && event.operand == op.operand && event.expected == expected
+}

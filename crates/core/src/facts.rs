@@ -1,0 +1,50 @@
+//! What has become known about a program as it ran.
+//!
+//! Some things cost events, and most programs do without. They are left out until an execution needs them. Then the
+//! fact is noted, and the exploration starts again. What the facts are, front-ends know; a schedule brings along
+//! those that were known when its execution was found, as its [`Knowledge`](crate::schedule::Knowledge).
+
+/// Facts, as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts<const COUNT: usize>([u64; COUNT]);
+
+impl<const COUNT: usize> Facts<COUNT> {
+    /// The facts that a schedule brings along.
+    pub fn new(bits: &[u64]) -> Facts<COUNT> {
+        let mut facts = Facts([0; COUNT]);
+        facts.0.iter_mut().zip(bits).for_each(|(fact, &bits)| *fact = bits);
+        facts
+    }
+
+    /// All bits.
+    pub fn bits(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// The bits of a fact.
+    #[inline(always)]
+    pub fn get(&self, fact: usize) -> u64 {
+        self.0[fact]
+    }
+
+    /// Sets bits of a fact. Whether that is new.
+    #[inline(always)]
+    pub fn learn(&mut self, fact: usize, bits: u64) -> bool {
+        let known = self.0[fact];
+        self.0[fact] = known | bits;
+        known | bits != known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Facts;
+
+    #[test]
+    fn a_fact_is_new_once() {
+        let mut facts: Facts<2> = Facts::new(&[1]);
+        assert!(!facts.learn(0, 1) && facts.learn(1, 6) && !facts.learn(1, 2));
+        assert_eq!(facts.bits(), [1, 6]);
+        assert_eq!((Facts::<2>::new(facts.bits()), facts.get(1)), (facts, 6));
+    }
+}
