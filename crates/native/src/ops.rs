@@ -406,7 +406,7 @@ impl Session {
     /// repeated, and has been looked at in the first one. If its call stack is wanted, that is kept.
     #[cold]
     fn leaves_out(&mut self, (address, size): (usize, usize), writes: bool, point: Point) -> bool {
-        if self.spins.ghost.is_some_and(|ghost| ghost.thread == point.thread) {
+        if self.spins.ghost_of(point.thread).is_some() {
             if writes {
                 self.note_ghost_write(address, size);
             }

@@ -120,7 +120,7 @@ fn pause(caller: &Caller) {
 fn is_event(caller: &Caller) -> bool {
     let s = caller.session();
     let graph = s.execution.graph();
-    if let Some(ghost) = s.spins.ghost.filter(|ghost| ghost.thread == caller.thread) {
+    if let Some(ghost) = s.spins.ghost_of(caller.thread) {
         // As in the round that is being repeated.
         let id = EventId { thread: caller.thread, index: ghost.at };
         return if ghost.at < ghost.to { is_sleep(graph.event(id)) } else { ghost.site == caller.site };
