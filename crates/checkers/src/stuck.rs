@@ -7,6 +7,7 @@
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Outcome;
 use unpick_core::graph::Graph;
+use unpick_core::op::{Rmw, ThreadId};
 use unpick_core::violation::{Kind, Violation, Wait, Waiter};
 
 /// The violation that a blocked execution shows, if it is one.
@@ -14,7 +15,7 @@ pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
     let hopeless = waiters.iter().all(|waiter| match waiter.wait {
         Wait::Lock { .. } | Wait::Signal { timed: false, .. } | Wait::Join(_) | Wait::Exit => true,
         Wait::Signal { timed: true, .. } | Wait::Assume | Wait::Bound => false,
-        Wait::Spin { from } => spins_on_newest(graph, waiter, from),
+        Wait::Spin { from } => spins_on_newest(graph, waiter, from, waiters),
     });
     let for_lock =
         waiters.iter().find(|waiter| matches!(waiter.wait, Wait::Lock { .. } | Wait::Signal { .. }));
@@ -47,8 +48,9 @@ pub fn settle(
 
 /// Whether every read of the iteration saw the newest value, or one equal to it, or what the iteration
 /// itself has written. A choice that is no guess, or an exchange that failed without a reason, goes
-/// another way sooner or later.
-fn spins_on_newest(graph: &Graph, waiter: &Waiter, from: u32) -> bool {
+/// another way sooner or later. A lock is as it was when somebody else has given it back, but what it protects may not
+/// be.
+fn spins_on_newest(graph: &Graph, waiter: &Waiter, from: u32, waiters: &[Waiter]) -> bool {
     let thread = waiter.point.thread;
     let from = from.max(graph.base(thread) as u32);
     let iteration = graph.since(thread, from);
@@ -57,10 +59,25 @@ fn spins_on_newest(graph: &Graph, waiter: &Waiter, from: u32) -> bool {
     }
     let events = iteration.iter().zip(from as usize..);
     events.filter(|(event, _)| event.is_read()).all(|(event, index)| {
+        if event.rmw == Rmw::Lock && is_taken_since(graph, thread, event, waiters) {
+            return false;
+        }
         if event.rf.thread == thread && event.rf.index >= from && !event.rf.is_init() {
             return true;
         }
         let seen = graph.read_value(EventId::new(thread, index));
         graph.value(event.addr, graph.newest(event.addr)) == seen
     })
+}
+
+/// Whether another thread has taken a lock since, and not only in a round of a loop that changes nothing.
+fn is_taken_since(graph: &Graph, thread: ThreadId, lock: &Event, waiters: &[Waiter]) -> bool {
+    let idle = |write: EventId| {
+        waiters.iter().any(|waiter| match waiter.wait {
+            Wait::Spin { from } => waiter.point.thread == write.thread && write.index >= from,
+            _ => false,
+        })
+    };
+    let since = graph.writes(lock.addr).iter().rev().take_while(|&&write| write != lock.rf);
+    since.copied().any(|write| write.thread != thread && !idle(write))
 }

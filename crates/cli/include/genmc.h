@@ -8,7 +8,8 @@
  *     effect.
  *   - The block of __VERIFIER_optional is left out.
  *   - Blocks that are retired are not freed within an execution.
- *   - Storage that outlives a crash is not supported: __VERIFIER_palloc and what goes with it are not here.
+ *   - Storage that outlives a crash, and the synchronisation of the Linux kernel, are not supported: programs that use
+ *     __VERIFIER_palloc, __VERIFIER_rcu_read_lock and what goes with them are refused by the compiler.
  */
 #ifndef UNPICK_GENMC_H
 #define UNPICK_GENMC_H
@@ -75,6 +76,16 @@ UNPICK_GENMC void __VERIFIER_spin_end(int condition) {
         unpick_spin();
     }
 }
+
+/* What is not supported. */
+#define UNPICK_GENMC_REFUSED(what) __attribute__((error("unpick does not support " what)))
+
+extern void *__VERIFIER_palloc(size_t size) UNPICK_GENMC_REFUSED("storage that outlives a crash");
+extern void __VERIFIER_pbarrier(void) UNPICK_GENMC_REFUSED("storage that outlives a crash");
+extern void __VERIFIER_rcu_read_lock(void) UNPICK_GENMC_REFUSED("read-copy-update");
+extern void __VERIFIER_rcu_read_unlock(void) UNPICK_GENMC_REFUSED("read-copy-update");
+extern void __VERIFIER_synchronize_rcu(void) UNPICK_GENMC_REFUSED("read-copy-update");
+#define __VERIFIER_persistent_storage(declaration) unpick_does_not_support_storage_that_outlives_a_crash
 
 /* Hazard pointers: what is retired stays until the execution ends, so nothing needs to be protected. */
 typedef void *__VERIFIER_hp_t;

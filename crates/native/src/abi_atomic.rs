@@ -185,19 +185,32 @@ fn update<T: Word>(address: usize, operand: T, order: i32, rmw: Rmw, change: imp
     old
 }
 
-/// Compares and exchanges; returns the old value, and whether it was exchanged.
+/// Compares and exchanges; returns the old value, and whether it was exchanged. `place`: where the caller keeps what is
+/// expected, if it does; it is to be written to if nothing was exchanged.
 #[inline(always)]
-fn exchange<T: Word>(address: usize, expected: T, new: T, orders: (i32, i32), weak: bool) -> (T, bool) {
+fn exchange<T: Word>(
+    address: usize,
+    (expected, place): (T, Option<usize>),
+    new: T,
+    orders: (i32, i32),
+    weak: bool,
+) -> (T, bool) {
     let key = key::<T>(address);
     let Some(caller) = ops::enter() else {
         let old = T::update(address, |old| if old == expected { new } else { old });
         return (old, old == expected);
     };
+    if let Some(place) = place {
+        caller.touch_argument(place, size_of::<T>(), false);
+    }
     let modes = (mode(orders.0), read_mode(orders.1));
     let (wanted, new) = (expected.value(&caller), new.value(&caller));
     let old = caller.take(key, Op::cas(Addr::NONE, modes, wanted, new, weak, caller.site));
     let spurious = weak && old == wanted && caller.failed_spuriously();
     let (old, done) = (T::of(old, &caller), old == wanted && !spurious);
+    if let Some(place) = place.filter(|_| !done) {
+        caller.touch_argument(place, size_of::<T>(), true);
+    }
     caller.leave();
     (old, done)
 }
@@ -291,7 +304,7 @@ macro_rules! functions {
             ) -> $word {
                 // With two wide arguments this one is on the stack, where the entry hides it.
                 let failure = if size_of::<$word>() == 16 { order } else { failure };
-                exchange(address, expected, new, (order, failure), false).0
+                exchange(address, (expected, None), new, (order, failure), false).0
             }
 
             entries! {
@@ -319,7 +332,8 @@ macro_rules! functions {
 /// The pointer must be valid.
 unsafe fn through<T: Word>(address: usize, expected: *mut T, new: T, orders: (i32, i32), weak: bool) -> i32 {
     // SAFETY: the caller's promise.
-    let (old, done) = exchange(address, unsafe { *expected }, new, orders, weak);
+    let value = unsafe { *expected };
+    let (old, done) = exchange(address, (value, Some(expected as usize)), new, orders, weak);
     if !done {
         // SAFETY: the caller's promise.
         unsafe { *expected = old };

@@ -185,7 +185,8 @@ impl Caller {
     pub(crate) fn touch_as(&self, address: usize, size: usize, writes: bool, site: Site, value: bool) {
         let s = self.session();
         let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
-        if (!s.ignored.is_empty() | s.recorder.is_some()) && s.leaves_out(address, point) {
+        let special = !s.ignored.is_empty() | s.recorder.is_some() | s.spins.ghost.is_some();
+        if special && s.leaves_out((address, size), writes, point) {
             return;
         }
         let touch = Touch { point, writes, atomic: false, value };
@@ -195,11 +196,21 @@ impl Caller {
         {
             depart_for_good(self.session);
         }
-        if writes && s.spins.ghost.is_some() && !s.ghost_writes.iter().any(|w| w.covers(address, size)) {
-            s.ghost_writes.push(Written::new(address, size));
-        }
         if writes && s.places.any_in(address, size) {
             s.soil(self.thread, address, size, site);
+        }
+    }
+
+    /// Notes a plain access to an argument of a call that was handed over by address. Most are variables on the stack of
+    /// the caller, which are nobody else's.
+    #[inline(always)]
+    pub(crate) fn touch_argument(&self, address: usize, size: usize, writes: bool) {
+        let s = self.session();
+        if !(self.frame..s.threads[self.thread.index()].fiber.top).contains(&address) {
+            self.touch(address, size, writes, self.site);
+        } else if writes && s.spins.ghost.is_some() {
+            // A round is being repeated, which must leave this as it was.
+            s.note_ghost_write(address, size);
         }
     }
 
@@ -391,9 +402,16 @@ impl Session {
         }
     }
 
-    /// Whether a plain access is not to be looked at. If its call stack is wanted, that is kept.
+    /// Whether a plain access is not to be looked at: the user does not want it, or it is part of a round that is being
+    /// repeated, and has been looked at in the first one. If its call stack is wanted, that is kept.
     #[cold]
-    fn leaves_out(&mut self, address: usize, point: Point) -> bool {
+    fn leaves_out(&mut self, (address, size): (usize, usize), writes: bool, point: Point) -> bool {
+        if self.spins.ghost_of(point.thread).is_some() {
+            if writes {
+                self.note_ghost_write(address, size);
+            }
+            return true;
+        }
         let top = self.threads[point.thread.index()].fiber.top;
         if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.wants(point)) {
             recorder.keep(point, &frames::walk_to(point.site.0 as usize, top));

@@ -19,7 +19,7 @@ pub(crate) struct Key {
 /// Addresses from here on are made up.
 const MADE_UP: usize = 1 << 63;
 
-/// Sets objects apart from addresses in the kernel.
+/// Sets objects apart from addresses in the kernel; twice and four times as much, other things apart from objects.
 const OBJECT: usize = 1 << 52;
 
 /// What has a location and no memory.
@@ -31,6 +31,10 @@ pub(crate) enum MadeUp {
     Queue(usize),
     /// The lock of an object that is too large to be used at once.
     Object(usize),
+    /// The sleeps of a thread, by its number.
+    Sleep(usize),
+    /// The lock of sections that exclude each other.
+    Sections,
 }
 
 impl Key {
@@ -40,6 +44,8 @@ impl Key {
             MadeUp::Wake(thread) => (2 * thread, "signal"),
             MadeUp::Queue(address) => (2 * address + 1, "futex"),
             MadeUp::Object(address) => (2 * (OBJECT | address) + 1, "atomic"),
+            MadeUp::Sleep(thread) => (2 * (OBJECT << 1 | thread) + 1, "sleep"),
+            MadeUp::Sections => (2 * (OBJECT << 2) + 1, "section"),
         };
         Key { address: MADE_UP | number << 3, width: 8, kind }
     }

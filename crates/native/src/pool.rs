@@ -33,6 +33,24 @@ extern "C" fn park(parked: &'static Parked) -> usize {
     }
 }
 
+/// Bytes of thread-local storage, which the C library takes from the stack of a thread.
+fn storage_size() -> usize {
+    unsafe extern "C" fn add(module: *mut libc::dl_phdr_info, _: usize, total: *mut libc::c_void) -> i32 {
+        // SAFETY: the loader's description of a module, and the total of `storage_size`.
+        let (headers, total) = unsafe {
+            let headers = std::slice::from_raw_parts((*module).dlpi_phdr, (*module).dlpi_phnum.into());
+            (headers, &mut *total.cast::<usize>())
+        };
+        let storage = headers.iter().filter(|header| header.p_type == libc::PT_TLS);
+        *total += storage.map(|header| (header.p_memsz + header.p_align) as usize).sum::<usize>();
+        0
+    }
+    let mut total = 0usize;
+    // SAFETY: the function gets what it asks for.
+    unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut total).cast()) };
+    total
+}
+
 /// Makes a fiber with a stack of so many bytes.
 pub(crate) fn make(stack: usize) -> Result<Fiber, Error> {
     type Entry = extern "C" fn(&'static Parked) -> usize;
@@ -42,7 +60,8 @@ pub(crate) fn make(stack: usize) -> Result<Fiber, Error> {
     // SAFETY: makes the attributes, and then changes them.
     unsafe {
         libc::pthread_attr_init(attributes.as_mut_ptr());
-        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack.max(1 << 16) + 4 * KEPT);
+        let size = stack.max(1 << 16) + 4 * KEPT + storage_size();
+        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), size.next_multiple_of(KEPT));
     }
     type Attributes = *const libc::pthread_attr_t;
     let failed = pass!(

@@ -31,6 +31,11 @@ fn next() -> u64 {
     number
 }
 
+/// Any number, as far as the program is concerned.
+pub(crate) fn any() -> u64 {
+    if is_checked() { next() } else { pass!(c"rand", fn() -> i32) as u64 }
+}
+
 /// The next number of the sequence of a thread.
 fn drawn(caller: &Caller) -> u64 {
     let own = u64::from(caller.number_of(caller.thread.index()));

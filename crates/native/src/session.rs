@@ -20,6 +20,7 @@ use crate::fiber::{self, Fiber};
 use crate::files::Files;
 use crate::heap::{self, Block};
 use crate::isolation;
+use crate::mappings::Mappings;
 use crate::mode::{self, Mode};
 use crate::modules::Modules;
 use crate::ops::Written;
@@ -109,6 +110,7 @@ pub(crate) struct Session {
     pub(crate) modules: Modules,
     snapshot: Snapshot,
     files: Files,
+    pub(crate) mappings: Mappings,
     explorer: Fiber,
     /// Events before the last look at whether the program makes progress.
     pub(crate) looked: (u64, u32, u32),
@@ -181,6 +183,7 @@ impl Session {
             modules: Modules::find(storage),
             snapshot: Snapshot::default(),
             files: Files::take(),
+            mappings: Mappings::default(),
             explorer: Fiber { storage, ..Fiber::default() },
             looked: (0, 0, 0),
         };
@@ -232,6 +235,7 @@ impl Session {
         self.snapshot.restore(self.threads.iter().map(|thread| thread.ran));
         self.threads.iter_mut().for_each(Thread::clear);
         self.files.restore();
+        self.mappings.restore();
         self.ignored.clear();
         self.retired.clear();
         self.at_exit.clone_from(&self.at_exit_kept);

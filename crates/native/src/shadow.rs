@@ -225,7 +225,9 @@ impl Shadow {
             let run = self.run;
             let found = &mut self.pages[number as usize][cell >> 3 & (CELLS - 1)];
             if found.run == run {
-                let conflict = found.access(u8::MAX, &touch, execution, &[]);
+                // What lies behind the block is not freed: it would stand against this before any access does.
+                let bytes = u8::MAX >> 8_usize.saturating_sub(address + size - cell);
+                let conflict = found.access(bytes, &touch, execution, &[]);
                 if let Some(Conflict::Race(_) | Conflict::Unborn(_)) = conflict {
                     return conflict;
                 }

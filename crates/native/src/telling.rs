@@ -230,6 +230,9 @@ impl<'a> Telling<'a> {
         let object = event.addr.index();
         let (name, mode) = (event.name().to_string(), event.effective_mode().name().to_string());
         match event.kind {
+            EventKind::Read if crate::time::is_sleep(event) => {
+                (Action::Label { text: String::from("sleeps, or lets others go first") }, false)
+            }
             EventKind::Read => {
                 let seen = self.seen(id, event);
                 let stale = seen.stale;

@@ -47,6 +47,8 @@ pub(crate) struct Thread {
     pub(crate) inside: bool,
     /// How many events it had when it last said that it achieves nothing.
     pub(crate) spun: u32,
+    /// How many events it had had when it last slept or let others go first.
+    pub(crate) slept: u32,
     /// Memory that ops have used and that it has written to since its last op.
     pub(crate) dirty: Vec<(Key, Site)>,
 }
@@ -70,6 +72,7 @@ impl Thread {
             clock: 0,
             inside: false,
             spun: 0,
+            slept: 0,
             dirty: Vec::new(),
         }
     }
@@ -101,6 +104,7 @@ impl Thread {
         self.clock = 0;
         self.inside = false;
         self.spun = 0;
+        self.slept = 0;
         self.dirty.clear();
     }
 }

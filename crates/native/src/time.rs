@@ -3,9 +3,13 @@
 //! It goes on by a little with each look at it, or, on request, by a little or a lot; and by the whole time with each sleep. Nobody
 //! sleeps.
 
+use unpick_core::event::{Event, EventId};
+use unpick_core::op::{self as core, Addr, Op, Rmw, Value};
+
 use crate::entry::entries;
 use crate::mode::{self, Mode};
 use crate::ops::{self, Caller};
+use crate::places::{Key, MadeUp};
 use crate::real::pass;
 
 entries! {
@@ -30,6 +34,9 @@ const BEGIN: u64 = 1_600_000_000_000_000_000;
 const LOOK: u64 = 1_000_000;
 
 const SECOND: u64 = 1_000_000_000;
+
+/// The operand of the event for a sleep; a wait that gives up has another.
+const SLEEP: Value = 0;
 
 /// How much later it may be at a look, if that is to be explored.
 const JUMP: u64 = 3600 * SECOND;
@@ -98,9 +105,36 @@ pub(crate) fn pass_time(caller: &Caller, nanoseconds: u64) {
     *clock = clock.saturating_add(nanoseconds);
 }
 
-/// Whether the process is a check, whose time is made up.
-fn is_checked() -> bool {
-    mode::mode() != Mode::Off
+/// The calling thread sleeps, or lets others go first: it may be waiting for them. If it has written anything since it last
+/// did so, there is an event for it, as when a wait gives up: a round from one such event to the next that leaves everything
+/// as it was is recognised as one that waits. Where it only reads, its reads are enough.
+fn pause(caller: &Caller) {
+    if is_event(caller) {
+        let key = Key::made_up(MadeUp::Sleep(caller.thread.index()));
+        caller.take(key, Op::rmw(Addr::NONE, Rmw::GiveUp, core::Mode::Relaxed, SLEEP, caller.site));
+        caller.session().threads[caller.thread.index()].slept = caller.position();
+    }
+}
+
+/// Whether there is an event for a sleep of the calling thread.
+fn is_event(caller: &Caller) -> bool {
+    let s = caller.session();
+    let graph = s.execution.graph();
+    if let Some(ghost) = s.spins.ghost_of(caller.thread) {
+        // As in the round that is being repeated.
+        let id = EventId { thread: caller.thread, index: ghost.at };
+        return if ghost.at < ghost.to { is_sleep(graph.event(id)) } else { ghost.site == caller.site };
+    }
+    let position = caller.position();
+    let since = std::mem::replace(&mut s.threads[caller.thread.index()].slept, position);
+    let since = since.max(graph.base(caller.thread) as u32);
+    let past = graph.since(caller.thread, since).iter().take(position.saturating_sub(since) as usize);
+    past.into_iter().any(Event::is_write)
+}
+
+/// Whether an event is a sleep, and no wait that gives up.
+pub(crate) fn is_sleep(event: &Event) -> bool {
+    event.rmw == Rmw::GiveUp && event.kind == core::Kind::Read && event.operand == SLEEP
 }
 
 /// The time of the calling thread, as programs write it.
@@ -164,6 +198,7 @@ pub(crate) unsafe extern "C" fn sleep_for(time: *const Time, left: *mut Time) ->
     };
     // SAFETY: the caller's pointer.
     pass_time(&caller, nanoseconds(unsafe { &*time }));
+    pause(&caller);
     caller.leave();
     0
 }
@@ -180,6 +215,7 @@ unsafe extern "C" fn sleep_by_clock(number: i32, flags: i32, time: *const Time, 
             _ => reach(&caller, time),
         }
     }
+    pause(&caller);
     caller.leave();
     0
 }
@@ -187,6 +223,7 @@ unsafe extern "C" fn sleep_by_clock(number: i32, flags: i32, time: *const Time, 
 extern "C" fn sleep_microseconds(time: u32) -> i32 {
     let Some(caller) = ops::enter() else { return pass!(c"usleep", fn(u32) -> i32, time) };
     pass_time(&caller, u64::from(time) * 1000);
+    pause(&caller);
     caller.leave();
     0
 }
@@ -194,13 +231,19 @@ extern "C" fn sleep_microseconds(time: u32) -> i32 {
 extern "C" fn sleep_seconds(time: u32) -> u32 {
     let Some(caller) = ops::enter() else { return pass!(c"sleep", fn(u32) -> u32, time) };
     pass_time(&caller, u64::from(time) * SECOND);
+    pause(&caller);
     caller.leave();
     0
 }
 
 extern "C" fn give_way() -> i32 {
-    if !is_checked() {
-        return pass!(c"sched_yield", fn() -> i32);
+    match ops::enter() {
+        Some(caller) => {
+            pause(&caller);
+            caller.leave();
+        }
+        None if mode::mode() == Mode::Off => return pass!(c"sched_yield", fn() -> i32),
+        None => {}
     }
     0
 }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use unpick_core::violation::{Kind, Wait};
 
 use crate::entry::entries;
-use crate::ops;
+use crate::ops::{self, Caller};
 
 entries! {
     __unpick_exploring => exploring;
@@ -65,11 +65,22 @@ extern "C" fn spin() {
     let since = std::mem::replace(&mut s.threads[caller.thread.index()].spun, position);
     // Nothing was read since: then there is nothing to wait for, and the loop is cut by the limit on events.
     if since < position {
-        caller.wait_for_change(since);
+        caller.wait_for_change(round_from(&caller, since));
         let position = caller.position();
         caller.session().threads[caller.thread.index()].spun = position;
     }
     caller.leave();
+}
+
+/// Where the round of a loop begins that ends here: at the thread's last call, or after what it has written since if it has
+/// read anything after that. What it did before the loop is no part of the round, and would look as if it were done again.
+fn round_from(caller: &Caller, since: u32) -> u32 {
+    let graph = caller.session().execution.graph();
+    let since = since.max(graph.base(caller.thread) as u32);
+    let events = graph.since(caller.thread, since);
+    let reads = events.iter().rposition(|event| event.is_write()).map_or(0, |last| last + 1);
+    let any = events[reads..].iter().any(|event| event.is_read());
+    if any { since + reads as u32 } else { since }
 }
 
 extern "C" fn ignore(start: usize, size: usize) {

@@ -149,13 +149,18 @@ impl Execution {
         self.looks_ahead
     }
 
-    /// Whether all that the thread has read from this event on is what it would read now.
+    /// Whether all that the thread has read from this event on is what it would read now, and nobody else has had a lock
+    /// since that it has taken.
     fn is_up_to_date(&self, thread: ThreadId, from: u32) -> bool {
         let events = self.graph.since(thread, from);
         let now = |event: &Event| self.graph.value(event.addr, self.graph.newest(event.addr));
         let seen = |event: &Event| self.graph.value(event.addr, event.rf);
         let mut reads = events.iter().filter(|event| event.is_read());
-        !events.iter().any(Event::is_free) && reads.all(|event| seen(event) == now(event))
+        let taken = |event: &Event| {
+            let newest = self.graph.newest(event.addr);
+            event.rmw == Rmw::Lock && newest != event.rf && newest.thread != thread
+        };
+        !events.iter().any(Event::is_free) && reads.all(|event| seen(event) == now(event) && !taken(event))
     }
 
     /// Ends the run if the thread gives back a lock that it does not hold.

@@ -118,6 +118,14 @@ impl Session {
         self.spins.answer(&mut self.execution, ghost, op, back)
     }
 
+    /// Notes what some bytes hold that are about to be written to in a round that is being repeated.
+    #[cold]
+    pub(super) fn note_ghost_write(&mut self, address: usize, size: usize) {
+        if !self.ghost_writes.iter().any(|known| known.covers(address, size)) {
+            self.ghost_writes.push(Written::new(address, size));
+        }
+    }
+
     /// The thread's live stack and registers.
     fn state<'a>(&self, caller: &Caller, op: &Op) -> State<'a> {
         let top = self.threads[caller.thread.index()].fiber.top;

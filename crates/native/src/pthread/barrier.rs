@@ -1,6 +1,7 @@
 //! Barriers. The first eight bytes are the set of threads that have come; how many must come lies behind it.
 
 use unpick_core::op::{Addr, Mode, Op, Rmw};
+use unpick_core::violation::Kind;
 
 use crate::entry::entries;
 use crate::ops;
@@ -61,6 +62,8 @@ unsafe extern "C" fn destroy(barrier: *mut libc::pthread_barrier_t) -> i32 {
         return pass!(c"pthread_barrier_destroy", fn(*mut libc::pthread_barrier_t) -> i32, barrier);
     };
     caller.touch(barrier as usize, size_of::<Barrier>(), true, caller.site);
+    // SAFETY: the caller's barrier.
+    unsafe { (*barrier.cast::<Barrier>()).count = 0 };
     caller.leave();
     0
 }
@@ -72,6 +75,10 @@ unsafe extern "C" fn wait(barrier: *mut libc::pthread_barrier_t) -> i32 {
     let set = Key { address: barrier as usize, width: 8, kind: "barrier" };
     // SAFETY: the caller's barrier, whose count does not change.
     let count = unsafe { (*barrier.cast::<Barrier>()).count };
+    if count == 0 {
+        let problem = String::from("a barrier is waited at that was not initialised, or was destroyed");
+        caller.fail(Kind::Crash { problem });
+    }
     let bit = caller.bit();
     let others = caller.take(set, Op::rmw(Addr::NONE, Rmw::Or, Mode::AcqRel, bit, caller.site));
     let is_last = others.count_ones() + 1 >= count;
