@@ -307,7 +307,7 @@ impl Check {
     /// # Interrupts
     ///
     /// Ctrl-C (SIGINT) ends all checks of the process: they return what they know so far, which is
-    /// [`Reason::Interrupted`] if no violation was found, and so do all that are started later. A second one
+    /// [`Reason::Interrupted`](crate::Reason::Interrupted) if no violation was found, and so do all that are started later. A second one
     /// ends the process. While no check runs, and if the program has a handler of its own, the signal does what
     /// it does without unpick.
     pub fn run<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Verdict, Error> {
