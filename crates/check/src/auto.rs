@@ -6,6 +6,9 @@
 //! which there are far fewer, then all, as long as the next number is likely to fit; and the rest of the time
 //! goes to samplers, in turns, more often to those that still find pairs of a write and a read which nobody has
 //! seen yet.
+//!
+//! A search for all executions ends early if one of them is cut, since it is too long: what other threads would have done is
+//! not known then. One that is drawn at random lets all threads run, and such are looked at for a little while.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -31,6 +34,9 @@ const TRACES: &str = "cb-dpor";
 
 /// The samplers, those first that are likely to be good.
 const SAMPLERS: [&str; 7] = ["pct", "random", "pos", "surw", "urw", "greybox", "digest"];
+
+/// The one of them that lets no thread wait for long.
+const FAIR: usize = 1;
 
 /// What is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +95,8 @@ pub struct Auto {
     pairs: BTreeSet<(u64, u64)>,
     sampled: u64,
     exhausted: bool,
+    /// When samplers stop that look for what was cut off.
+    until: Option<Duration>,
 }
 
 impl Auto {
@@ -113,12 +121,27 @@ impl Auto {
             pairs: BTreeSet::new(),
             sampled: 0,
             exhausted: false,
+            until: None,
         }
+    }
+
+    /// What comes when a search has ended that was for all executions.
+    fn after_all(&mut self, execution: &mut Execution, now: Duration) -> Step {
+        if execution.stats().cut == 0 {
+            self.exhausted = true;
+            return Step::Exhausted;
+        }
+        self.until = Some(now + self.budget / 20);
+        self.enter(Phase::Sampling(FAIR), execution, now)
     }
 
     fn execution(&self, strategy: &str, preemptions: Option<u32>) -> Execution {
         let strategy = strategy.to_string();
-        let config = Config { strategy, preemption_bound: preemptions, ..self.config.clone() };
+        let mut config = Config { strategy, preemption_bound: preemptions, ..self.config.clone() };
+        if self.until.is_some() {
+            // What is cut may well be endless.
+            config.max_events.get_or_insert(registry::MOST_EVENTS);
+        }
         registry::execution(&config).expect("the settings were good before")
     }
 
@@ -179,8 +202,7 @@ impl Auto {
             let coverage = Coverage::of(execution).expect("the search has a bound");
             self.covered = Some((coverage, took));
             if coverage.is_total() {
-                self.exhausted = true;
-                return Step::Exhausted;
+                return self.after_all(execution, now);
             }
             let growth = before.map_or(8.0, |before| took.as_secs_f64() / before.as_secs_f64().max(1e-6));
             let next = took.mul_f64(growth.clamp(2.0, 1e6));
@@ -272,10 +294,7 @@ impl Plan for Auto {
             return Step::OutOfTime;
         }
         match self.phase {
-            Phase::All if moment.ended => {
-                self.exhausted = true;
-                Step::Exhausted
-            }
+            Phase::All if moment.ended => self.after_all(execution, now),
             Phase::All if now < self.think_at => Step::GoOn,
             Phase::All if !self.sounded => {
                 self.path = execution.strategy().path().unwrap_or_default();
@@ -310,7 +329,10 @@ impl Plan for Auto {
                     return Step::GoOn;
                 }
                 self.settle(arm, execution);
-                let next = self.promising();
+                if self.until.is_some_and(|until| now >= until) {
+                    return Step::Exhausted;
+                }
+                let next = self.until.map_or_else(|| self.promising(), |_| FAIR);
                 if next == arm {
                     self.since = now;
                     return Step::GoOn;

@@ -95,3 +95,36 @@ fn a_bug_in_a_large_program_is_found_and_replays() {
     let again = again.run(program).unwrap();
     assert_eq!(again.violation().map(|finding| finding.title.as_str()), Some(finding.title.as_str()));
 }
+
+/// A thread asks again and again, under a lock made by hand, which other thread comes: the search for all executions is cut
+/// before that one has done anything.
+fn ask_under_a_lock(then: fn()) {
+    let lock = Arc::new(AtomicUsize::new(0));
+    let come = Arc::new(AtomicUsize::new(0));
+    let locked = |lock: &AtomicUsize, work: &mut dyn FnMut()| {
+        while lock.swap(1, Acquire) != 0 {
+            thread::yield_now();
+        }
+        work();
+        lock.store(0, Release);
+    };
+    let (its_lock, it) = (Arc::clone(&lock), Arc::clone(&come));
+    let comes = thread::spawn(move || {
+        locked(&its_lock, &mut || it.store(1, Relaxed));
+        then();
+    });
+    let mut done = false;
+    while !done {
+        locked(&lock, &mut || done = come.load(Relaxed) == 1);
+    }
+    comes.join().unwrap();
+}
+
+#[test]
+fn what_comes_after_a_cut_is_looked_for() {
+    let check = || Check::new().time_limit(Duration::from_secs(2)).max_events(300);
+    let verdict = check().run(|| ask_under_a_lock(|| {})).unwrap();
+    assert!(matches!(verdict, Verdict::Inconclusive(Reason::Events(_), _)), "{verdict}");
+    let verdict = check().run(|| ask_under_a_lock(|| panic!("it has come"))).unwrap();
+    assert!(verdict.violation().is_some(), "{verdict}");
+}
