@@ -165,7 +165,8 @@ fn progress(outlook: &Outlook, stats: &Stats, elapsed: Duration) -> wire::Progre
         bound: outlook.bound,
         explored: outlook.explored,
         explored_traces: outlook.explored_traces,
-        estimate: outlook.estimate.map(|estimate| (estimate.progress, estimate.total)),
+        // JSON knows no number beyond the largest.
+        estimate: outlook.estimate.map(|estimate| (estimate.progress.max(0.0), estimate.total.min(f64::MAX))),
         sampled: outlook.sampled,
         pairs: outlook.pairs,
     }

@@ -24,6 +24,9 @@ const MOST_ENTRIES: usize = 1024;
 /// Wishes of an entry at most.
 const MOST_WISHES: usize = 8;
 
+/// For so many steps wishes are heeded, and for so many not, in turns: nobody waits for ever.
+const HEEDED: u64 = 4096;
+
 /// How often an entry is drawn before any is taken.
 const TRIES: usize = 16;
 
@@ -50,6 +53,8 @@ pub(crate) struct Greybox {
     priorities: Priorities,
     fitting: Vec<usize>,
     kept: usize,
+    /// Steps of this run.
+    steps: u64,
 }
 
 impl Greybox {
@@ -143,6 +148,7 @@ impl Policy for Greybox {
     fn begin(&mut self, coverage: &Coverage, draw: &mut Draw) {
         self.priorities.clear();
         self.wishes.clear();
+        self.steps = 0;
         if let Some(index) = self.draw_entry(coverage, draw) {
             self.wishes.extend(&self.corpus[index].wishes);
             for _ in 0..=draw.below(2) {
@@ -153,9 +159,11 @@ impl Policy for Greybox {
 
     fn pick(&mut self, graph: &Graph, ready: &Ready, draw: &mut Draw) -> ThreadId {
         let mut best = (0, 0, ThreadId::MAIN);
+        let heeds = !self.wishes.is_empty() && (self.steps / HEEDED).is_multiple_of(2);
+        self.steps += 1;
         for thread in ready.others.iter().chain(ready.reads.iter()) {
-            let urgency = match (self.wishes.is_empty(), ready.op(thread)) {
-                (false, Some(op)) => self.urgency(graph, ready, thread, op),
+            let urgency = match (heeds, ready.op(thread)) {
+                (true, Some(op)) => self.urgency(graph, ready, thread, op),
                 _ => 1,
             };
             best = best.max((urgency, self.priorities.of(thread, draw), thread));

@@ -8,8 +8,8 @@
 //! From Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic
 //! guarantees of finding bugs" (ASPLOS 2010).
 //!
-//! `k` is the most that runs had lately. A thread that has only read for long falls below all others, so that
-//! loops which wait for others come to an end.
+//! `k` is the most that runs had lately. A thread that has only read for long falls below all others, as does one after
+//! very many steps of any kind, so that loops which wait for others come to an end.
 
 use unpick_core::coverage::Coverage;
 use unpick_core::event::EventId;
@@ -29,6 +29,9 @@ const RUNS_PER_ESTIMATE: u64 = 1024;
 /// Reads in a row, without a write, after which a thread lets others go first.
 const MOST_READS: u32 = 64;
 
+/// Events of any kind after which it does.
+const MOST_EVENTS: u32 = 4096;
+
 /// The policy.
 #[derive(Debug)]
 pub(crate) struct Pct {
@@ -37,8 +40,8 @@ pub(crate) struct Pct {
     priorities: Vec<u64>,
     changes: Vec<u64>,
     step: u64,
-    /// How often in a row each thread has only read.
-    reads: Vec<u32>,
+    /// How often in a row each thread has only read, and its events since it last let others go first.
+    patience: Vec<(u32, u32)>,
     /// The next lowest priority for a thread that takes a turn.
     turn: u64,
     /// The most steps of a run lately, and before that.
@@ -64,7 +67,7 @@ impl Pct {
             priorities: Vec::new(),
             changes: Vec::new(),
             step: 0,
-            reads: Vec::new(),
+            patience: Vec::new(),
             turn: CHANGED,
             longest: [0; 2],
             run: 0,
@@ -117,7 +120,7 @@ impl Policy for Pct {
         self.priorities.clear();
         self.changes.clear();
         self.step = 0;
-        self.reads.clear();
+        self.patience.clear();
         self.turn = CHANGED;
         let expected = self.expected();
         self.changes.extend((1..self.current).map(|_| 1 + draw.below(expected)));
@@ -140,16 +143,14 @@ impl Policy for Pct {
     #[inline(always)]
     fn added(&mut self, graph: &Graph, id: EventId) {
         let thread = id.thread.index();
-        if thread >= self.reads.len() {
-            self.reads.resize(thread + 1, 0);
+        if thread >= self.patience.len() {
+            self.patience.resize(thread + 1, (0, 0));
         }
-        if graph.event(id).is_write() {
-            self.reads[thread] = 0;
-            return;
-        }
-        self.reads[thread] += 1;
-        if self.reads[thread] >= MOST_READS {
-            self.reads[thread] = 0;
+        let (reads, events) = &mut self.patience[thread];
+        *reads = if graph.event(id).is_write() { 0 } else { *reads + 1 };
+        *events += 1;
+        if *reads >= MOST_READS || *events >= MOST_EVENTS {
+            (*reads, *events) = (0, 0);
             self.turn -= 1;
             self.priorities[thread] = self.turn;
         }

@@ -128,3 +128,14 @@ fn what_comes_after_a_cut_is_looked_for() {
     let verdict = check().run(|| ask_under_a_lock(|| panic!("it has come"))).unwrap();
     assert!(verdict.violation().is_some(), "{verdict}");
 }
+
+#[test]
+fn samplers_let_no_thread_wait_for_ever() {
+    for sampler in ["random", "pct", "pos", "surw", "urw", "greybox", "digest"] {
+        let check = Check::new().strategy(sampler).max_events(1_000_000).max_executions(100);
+        let verdict = check.run(|| ask_under_a_lock(|| {})).unwrap();
+        // One that waits until the end would come to as many in four executions.
+        let events = verdict.stats().events;
+        assert!(events < 4_000_000, "{sampler}: {events} {verdict}");
+    }
+}
