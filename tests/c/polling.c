@@ -49,7 +49,9 @@ static void sleeps(void) {
 
 static void gives_up(void) {
     pthread_t thread;
-    struct timespec limit = {2000000000, 0};
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec++;
     pthread_create(&thread, 0, sets, 0);
     pthread_mutex_lock(&mutex);
     while (!done) {
