@@ -74,6 +74,7 @@ pub mod hash;
 pub mod hint;
 #[cfg(any(feature = "check", unpick))]
 mod keep_going;
+#[cfg(any(feature = "check", unpick))]
 mod learning;
 #[cfg(any(feature = "check", unpick))]
 #[cfg(any(feature = "check", unpick))]
