@@ -77,7 +77,6 @@ mod keep_going;
 #[cfg(any(feature = "check", unpick))]
 mod learning;
 #[cfg(any(feature = "check", unpick))]
-#[cfg(any(feature = "check", unpick))]
 pub mod process;
 #[cfg(any(feature = "check", unpick))]
 mod replay;
