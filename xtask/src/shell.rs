@@ -52,7 +52,7 @@ pub(crate) fn exists(program: &str) -> bool {
 }
 
 /// The words of a command.
-fn show(command: &Command) -> String {
+pub(crate) fn show(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")

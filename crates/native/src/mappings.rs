@@ -92,7 +92,7 @@ unsafe extern "C" fn map(
     let free = flags & (fixed | libc::MAP_32BIT) == 0;
     let thread = caller.thread.index();
     let mappings = &mut caller.session().mappings;
-    let place = mappings.place(thread, size).filter(|_| free && address == 0);
+    let place = if free && address == 0 { mappings.place(thread, size) } else { None };
     let result = match place {
         Some(place) => make(place, flags | libc::MAP_FIXED_NOREPLACE),
         None => make(address, flags),

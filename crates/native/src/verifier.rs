@@ -80,30 +80,20 @@ extern "C" fn any_bool() -> bool {
     value != 0
 }
 
-extern "C" fn any_char() -> i8 {
-    random::any() as i8
+macro_rules! numbers {
+    ($($name:ident: $number:ty),* $(,)?) => {$(
+        extern "C" fn $name() -> $number {
+            random::any() as $number
+        }
+    )*};
 }
 
-extern "C" fn any_uchar() -> u8 {
-    random::any() as u8
-}
-
-extern "C" fn any_short() -> i16 {
-    random::any() as i16
-}
-
-extern "C" fn any_ushort() -> u16 {
-    random::any() as u16
-}
-
-extern "C" fn any_int() -> i32 {
-    random::any() as i32
-}
-
-extern "C" fn any_uint() -> u32 {
-    random::any() as u32
-}
-
-extern "C" fn any_long() -> u64 {
-    random::any()
+numbers! {
+    any_char: i8,
+    any_uchar: u8,
+    any_short: i16,
+    any_ushort: u16,
+    any_int: i32,
+    any_uint: u32,
+    any_long: u64,
 }

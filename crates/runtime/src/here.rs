@@ -109,7 +109,7 @@ static CODE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 fn listens() -> bool {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let Some((start, end)) = signals::code_around(handler as *const () as usize) else { return };
+        let Some(code) = signals::code_around(handler as *const () as usize) else { return };
         // SAFETY: zeroed actions are valid; the handler matches SA_SIGINFO and does what a handler may do.
         let installed = unsafe {
             let mut old: libc::sigaction = std::mem::zeroed();
@@ -121,8 +121,8 @@ fn listens() -> bool {
                 && libc::sigaction(signal(), &action, std::ptr::null_mut()) == 0
         };
         if installed {
-            CODE[0].store(start, Ordering::Relaxed);
-            CODE[1].store(end, Ordering::Relaxed);
+            CODE[0].store(code.start, Ordering::Relaxed);
+            CODE[1].store(code.end, Ordering::Relaxed);
         }
     });
     CODE[1].load(Ordering::Relaxed) != 0

@@ -12,6 +12,7 @@ mod fiber;
 mod here;
 pub mod interrupt;
 mod leaks;
+mod loaded;
 pub mod locals;
 mod memory;
 pub mod ops;

@@ -25,7 +25,7 @@ use unpick_core::schedule::{Schedule, linearise};
 
 use crate::ops::leave_for_good;
 use crate::session::Session;
-use crate::{arena, current, site, stacks};
+use crate::{arena, current, loaded, site, stacks};
 
 thread_local! {
     static SESSION: Cell<*const Session> = const { Cell::new(std::ptr::null()) };
@@ -202,35 +202,15 @@ pub(crate) unsafe fn instruction(_: *mut libc::c_void) -> usize {
 /// The part of the program, or of a library, that an address of code lies in, where interrupted threads can be made to
 /// go on elsewhere.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub(crate) fn code_around(address: usize) -> Option<(usize, usize)> {
-    unsafe extern "C" fn visit(
-        info: *mut libc::dl_phdr_info,
-        _: libc::size_t,
-        found: *mut libc::c_void,
-    ) -> libc::c_int {
-        // SAFETY: the loader passes a valid record, and what was given to it below.
-        unsafe {
-            let (found, info) = (&mut *found.cast::<(usize, usize)>(), &*info);
-            let parts = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-            for part in parts.iter().filter(|part| part.p_type == libc::PT_LOAD) {
-                let start = (info.dlpi_addr + part.p_vaddr) as usize;
-                let end = start + part.p_memsz as usize;
-                if (start..end).contains(&found.0) {
-                    *found = (start, end);
-                    return 1;
-                }
-            }
-        }
-        0
-    }
-    let mut found = (address, 0);
-    // SAFETY: the function is called with records of the loader, and with the pair, before this returns.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
-    (found.1 != 0).then_some(found)
+pub(crate) fn code_around(address: usize) -> Option<Range<usize>> {
+    loaded::find(|info, header| {
+        let place = loaded::place(info, header);
+        (header.p_type == libc::PT_LOAD && place.contains(&address)).then_some(place)
+    })
 }
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub(crate) fn code_around(_: usize) -> Option<(usize, usize)> {
+pub(crate) fn code_around(_: usize) -> Option<Range<usize>> {
     None
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
-use crate::{arena, current};
+use crate::{arena, current, loaded};
 
 /// Held by a check from the first time that an execution uses a static with contents in memory
 /// until the execution ends: such statics are shared by all checks of the process.
@@ -99,35 +99,14 @@ pub(crate) fn writable() -> Vec<(usize, usize)> {
 /// The loaded segments of all objects that have these flags. If flags are asked for, the segments
 /// that belong to the calling OS thread are among them.
 fn segments(flags: u32) -> Vec<(usize, usize)> {
-    struct Search {
-        flags: u32,
-        found: Vec<(usize, usize)>,
-    }
-    unsafe extern "C" fn visit(
-        info: *mut libc::dl_phdr_info,
-        _: libc::size_t,
-        search: *mut libc::c_void,
-    ) -> libc::c_int {
-        // SAFETY: the loader passes a valid record, and we passed the search.
-        let (info, search) = unsafe { (&*info, &mut *(search as *mut Search)) };
-        for index in 0..info.dlpi_phnum as usize {
-            // SAFETY: there are `dlpi_phnum` headers.
-            let header = unsafe { &*info.dlpi_phdr.add(index) };
-            let start = match header.p_type {
-                libc::PT_LOAD if header.p_flags & search.flags == search.flags => {
-                    info.dlpi_addr as usize + header.p_vaddr as usize
-                }
-                libc::PT_TLS if search.flags != 0 && !info.dlpi_tls_data.is_null() => {
-                    info.dlpi_tls_data as usize
-                }
-                _ => continue,
-            };
-            search.found.push((start, start + header.p_memsz as usize));
-        }
-        0
-    }
-    let mut search = Search { flags, found: Vec::new() };
-    // SAFETY: `visit` matches the signature and gets the search it expects.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-    search.found
+    let mut found = Vec::new();
+    loaded::find(|info, header| {
+        let place = match header.p_type {
+            libc::PT_LOAD => (header.p_flags & flags == flags).then(|| loaded::place(info, header)),
+            _ => loaded::place_of_thread(info, header).filter(|_| flags != 0),
+        };
+        found.extend(place.map(|place| (place.start, place.end)));
+        None::<()>
+    });
+    found
 }

@@ -1,15 +1,17 @@
 //! Tests as processes, with their CPU time.
 
 use std::fmt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::Signal;
 use nix::sys::time::{TimeVal, TimeValLike};
 
 use super::fetch::Built;
 use crate::Problem;
-use crate::shell::output;
+use crate::shell::{output, show};
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +51,8 @@ pub(super) fn tests_of(program: &Path) -> Result<Vec<String>, Problem> {
     Ok(list.lines().filter_map(|line| line.strip_suffix(": test")).map(String::from).collect())
 }
 
-/// The status of a shell whose child was ended by the limit on CPU, softly or not.
-const CAPPED: [i32; 2] = [128 + 24, 128 + 9];
+/// The signals by which the limit on CPU ends a process, softly or not.
+const CAPPED: [i32; 2] = [Signal::SIGXCPU as i32, Signal::SIGKILL as i32];
 
 /// A test that takes less CPU seconds than this is short.
 const SHORT: f64 = 0.1;
@@ -108,12 +110,17 @@ fn quickest(mut times: Vec<f64>) -> f64 {
 
 /// CPU seconds of a test that is known to be short.
 fn once(built: &Built, test: &str, bound: Option<u32>) -> Result<f64, Problem> {
-    let before = cpu_of_children()?;
     let mut command = Command::new(&built.program);
-    command.args(["--exact", test]).stdout(Stdio::null()).stderr(Stdio::null());
-    let ended = prepare(&mut command, built, bound).status();
-    ended.map_err(|error| format!("{} does not run: {error}", built.program.display()))?;
-    Ok(cpu_of_children()? - before)
+    command.args(["--exact", test]);
+    Ok(measured(prepare(&mut command, built, bound))?.1)
+}
+
+/// Runs a program; how it has ended, and its CPU seconds.
+fn measured(command: &mut Command) -> Result<(ExitStatus, f64), Problem> {
+    let before = cpu_of_children()?;
+    let ended = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let ended = ended.map_err(|error| format!("`{}`: {error}", show(command)))?;
+    Ok((ended, cpu_of_children()? - before))
 }
 
 /// CPU seconds of all processes that were started here and have ended.
@@ -134,41 +141,13 @@ fn prepare<'a>(command: &'a mut Command, built: &Built, bound: Option<u32>) -> &
 
 /// Runs a test with a limit on its CPU seconds.
 fn run(built: &Built, test: &str, bound: Option<u32>, cap: u64) -> Result<Run, Problem> {
-    // `times` tells the CPU time of children last.
-    let script = r#"(ulimit -St "$1" -Ht $(($1 + 2)); exec "$2" --exact "$3" >/dev/null 2>&1); code=$?
-        times; echo $code"#;
     let mut command = Command::new("bash");
-    command.args(["-c", script, "time"]).arg(cap.to_string()).arg(&built.program).arg(test);
-    let said = output(prepare(&mut command, built, bound))?;
-    let lines: Vec<&str> = said.lines().collect();
-    let [_, children, code] = lines[..] else { return Err(format!("no times in `{said}`")) };
-    let times = children.split_whitespace().map(parse).collect::<Option<Vec<f64>>>();
-    let (Some(times), Ok(code)) = (times, code.trim().parse()) else {
-        return Err(format!("no times in `{said}`"));
-    };
-    let result = match code {
-        0 => TestResult::Passed,
-        code if CAPPED.contains(&code) => TestResult::Capped,
-        _ => TestResult::Failed,
-    };
-    let cpu = if result == TestResult::Capped { cap as f64 } else { times.iter().sum::<f64>().max(0.001) };
-    Ok(Run { cpu, result })
-}
-
-/// Seconds, of a time such as `1m2.345s`.
-fn parse(time: &str) -> Option<f64> {
-    let (minutes, seconds) = time.strip_suffix('s')?.split_once('m')?;
-    Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.replace(',', ".").parse::<f64>().ok()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_of_shells_are_read() {
-        assert_eq!(parse("1m2.500s"), Some(62.5));
-        assert_eq!(parse("0m0,250s"), Some(0.25));
-        assert_eq!(parse("later"), None);
-    }
+    command.args(["-c", r#"ulimit -St "$1" -Ht $(($1 + 2)); exec "$2" --exact "$3""#, "test"]);
+    command.arg(cap.to_string()).arg(&built.program).arg(test);
+    let (ended, cpu) = measured(prepare(&mut command, built, bound))?;
+    Ok(match (ended.success(), ended.signal()) {
+        (true, _) => Run { cpu: cpu.max(0.001), result: TestResult::Passed },
+        (_, Some(signal)) if CAPPED.contains(&signal) => Run { cpu: cap as f64, result: TestResult::Capped },
+        _ => Run { cpu: cpu.max(0.001), result: TestResult::Failed },
+    })
 }

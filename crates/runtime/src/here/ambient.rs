@@ -8,6 +8,8 @@
 
 use std::ops::Range;
 
+use crate::loaded;
+
 /// The thread-locals of the program on this OS thread.
 #[derive(Debug)]
 pub(crate) struct Ambient {
@@ -28,8 +30,9 @@ struct Part {
 impl Ambient {
     /// Finds them. `own` are the thread-locals of unpick itself.
     pub(crate) fn find(mut own: [Range<usize>; 4]) -> Option<Ambient> {
-        let all = block()?;
         own.sort_unstable_by_key(|own| own.start);
+        let place = |place: &Range<usize>| place.contains(&own[0].start);
+        let all = loaded::find(|info, header| loaded::place_of_thread(info, header).filter(place))?;
         let starts = std::iter::once(all.start).chain(own.iter().map(|own| own.end));
         let ends = own.iter().map(|own| own.start).chain([all.end]);
         let parts = starts.zip(ends).filter(|(start, end)| start < end);
@@ -69,36 +72,4 @@ impl Ambient {
             unsafe { part.start.copy_from_nonoverlapping(part.saved.as_ptr(), part.saved.len()) };
         }
     }
-}
-
-/// The thread-locals of the program on this OS thread, which has those of unpick too.
-#[cfg(target_os = "linux")]
-fn block() -> Option<Range<usize>> {
-    unsafe extern "C" fn visit(
-        info: *mut libc::dl_phdr_info,
-        _: libc::size_t,
-        found: *mut libc::c_void,
-    ) -> libc::c_int {
-        // SAFETY: the loader passes a valid record, and what was given to it below.
-        unsafe {
-            let (found, info) = (&mut *found.cast::<Range<usize>>(), &*info);
-            let parts = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-            let locals = parts.iter().find(|part| part.p_type == libc::PT_TLS);
-            if let Some(part) = locals.filter(|_| !info.dlpi_tls_data.is_null()) {
-                let start = info.dlpi_tls_data as usize;
-                *found = start..start + part.p_memsz as usize;
-            }
-        }
-        // The program itself comes first.
-        1
-    }
-    let mut found = 0..0;
-    // SAFETY: the function is called with a record of the loader, and with the range, before this returns.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
-    (!found.is_empty()).then_some(found)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn block() -> Option<Range<usize>> {
-    None
 }

@@ -33,22 +33,30 @@ fn between<'a>(graph: &'a Graph, stamps: &Range<u32>) -> impl Iterator<Item = &'
     graph.order()[stamps.start as usize..end].iter().map(|&id| graph.event(id))
 }
 
+/// The sequentially consistent fences of a thread.
+fn fences(graph: &Graph, thread: ThreadId) -> impl DoubleEndedIterator<Item = &Event> {
+    fences_among(graph, thread, graph.seqcst_of(thread).len())
+}
+
+/// Those among the first sequentially consistent events of a thread, so many of them.
+fn fences_among(graph: &Graph, thread: ThreadId, count: usize) -> impl DoubleEndedIterator<Item = &Event> {
+    let events = graph.seqcst_of(thread)[..count].iter();
+    let events = events.map(move |&index| graph.event(EventId { thread, index }));
+    events.filter(|event| event.kind == Kind::Fence)
+}
+
 /// The oldest place that a load may see, if what is sequentially consistent takes effect in order: such
 /// writes, and writes before a fence, are known to such a load, or to one after a fence, that comes later.
 pub(super) fn seqcst_floor(graph: &Graph, load: EventId, floor: usize) -> usize {
     let event = graph.event(load);
-    let fences = |thread: ThreadId| {
-        let events = move |index: &u32| graph.event(EventId { thread, index: *index });
-        graph.seqcst_of(thread).iter().map(events).filter(|event| event.kind == Kind::Fence)
-    };
     let own = event.mode.is_seqcst().then_some(event.stamp);
-    let Some(own) = own.or_else(|| fences(load.thread).next_back().map(|fence| fence.stamp)) else {
+    let Some(own) = own.or_else(|| fences(graph, load.thread).next_back().map(|fence| fence.stamp)) else {
         return floor;
     };
     let known = |&id: &EventId| {
         let write = graph.event(id);
         let is_after = |fence: &&Event| fence.stamp > write.stamp;
-        let fence = || fences(id.thread).find(is_after);
+        let fence = || fences(graph, id.thread).find(is_after);
         (write.mode.is_seqcst() && write.stamp < own) || fence().is_some_and(|fence| fence.stamp < own)
     };
     graph.writes(event.addr)[floor..].iter().rposition(known).map_or(floor, |place| floor + place + 1)
@@ -68,10 +76,9 @@ pub(super) fn sees_before_fences(graph: &Graph, load: EventId, view: &mut Vec<u3
     graph.hb_into(load, view);
     let overwritten = graph.event(graph.write_at(event.addr, next)).stamp;
     (0..graph.thread_count() as u32).map(ThreadId).all(|thread| {
-        let known = |index: &&u32| **index < view[thread.index()];
-        let events = graph.seqcst_of(thread).iter().rev().filter(known);
-        let mut fences = events.map(|&index| graph.event(EventId { thread, index }));
-        fences.find(|event| event.kind == Kind::Fence).is_none_or(|fence| fence.stamp < overwritten)
+        let known = view[thread.index()];
+        let events = graph.seqcst_of(thread).partition_point(|&index| index < known);
+        fences_among(graph, thread, events).next_back().is_none_or(|fence| fence.stamp < overwritten)
     })
 }
 

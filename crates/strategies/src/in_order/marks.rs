@@ -16,9 +16,8 @@ impl InOrder {
         graph.view_into(fencing, graph.thread_len(fencing), &mut view);
         for slot in 0..self.leaves.len() {
             self.mark_if(slot, fencing, |thread, until, len| {
-                let left = graph.order().get(len as usize).filter(|left| left.thread == thread);
                 let conflicts = matches!(until, Until::Fenced | Until::Changed { seqcst: true });
-                left.map_or(Some(false), |&left| (!knows(&view, left)).then_some(conflicts))
+                unless_known(graph, &view, thread, len, conflicts)
             });
         }
         let from = self.oldest_unmarked().map_or(graph.len(), |from| from as usize);
@@ -40,21 +39,14 @@ impl InOrder {
             return;
         }
         let prefix = graph.porf(id);
-        let conflicts = |thread, until, len: u32| {
-            let op = graph.order()[len as usize];
-            // The thread may have been left just there, for another reason.
-            if op.thread != thread {
-                return Some(false);
-            }
-            if knows(prefix, op) {
-                return None;
-            }
-            Some(match until {
+        let conflicts = |thread, until, len| {
+            let conflicts = match until {
                 Until::Written => changes,
                 Until::Changed { seqcst } => changes || seqcst,
                 Until::Fenced => true,
                 Until::Waited(_) => waits,
-            })
+            };
+            unless_known(graph, prefix, thread, len, conflicts)
         };
         self.mark_if(slot(event.addr), id.thread, conflicts);
         if seqcst {
@@ -84,8 +76,7 @@ impl InOrder {
             let mut view = std::mem::take(&mut self.view);
             graph.view_into(waiter, graph.thread_len(waiter), &mut view);
             self.mark_if(slot(op.addr), waiter, |thread, _, len| {
-                let left = graph.order().get(len as usize).filter(|left| left.thread == thread);
-                left.map_or(Some(false), |&left| (!knows(&view, left)).then_some(true))
+                unless_known(graph, &view, thread, len, true)
             });
             let from = self.oldest_unmarked().unwrap_or(NONE);
             for other in accesses(graph, op.addr, from, waiter) {
@@ -243,6 +234,14 @@ impl InOrder {
             self.items.swap(start + marked, last);
         }
     }
+}
+
+/// What somebody who knows this much says to the event before which a thread may be left: nothing if that is known. There is no
+/// conflict if the thread was left just there, for another reason.
+#[inline(always)]
+fn unless_known(graph: &Graph, view: &Clock, thread: ThreadId, len: u32, conflicts: bool) -> Option<bool> {
+    let left = graph.order().get(len as usize).filter(|left| left.thread == thread);
+    left.map_or(Some(false), |&left| (!knows(view, left)).then_some(conflicts))
 }
 
 /// The accesses of other threads to a location that have this stamp or a later one.
