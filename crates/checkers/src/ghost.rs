@@ -2,7 +2,8 @@
 //!
 //! When the state of a thread has come back, its last round is run once more as a *ghost*: each op gets the answer
 //! that the recorded event got, and no event is added. If the thread asks for something else, or if memory is not
-//! what it was, the loop does more than wait. What memory is, front-ends know.
+//! what it was, the loop does more than wait. What memory is, front-ends know. Where they cannot look at it, a loop
+//! that gives up after some rounds is told from one that waits by more rounds.
 
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Execution;
@@ -28,6 +29,8 @@ pub struct Ghost {
     pub state: u64,
     /// A hash of memory.
     pub memory: u64,
+    /// How often the round is repeated after this time.
+    pub left: usize,
 }
 
 impl Ghost {
@@ -58,14 +61,16 @@ impl Spins {
     /// Answers an op of a round that is being repeated. `back`: it [is back](Ghost::is_back_at) where it began, and
     /// so are the thread's state and memory.
     pub fn answer(&mut self, execution: &mut Execution, mut ghost: Ghost, op: &Op, back: bool) -> Watch {
-        let Ghost { thread, site, from, at, to, state, .. } = ghost;
-        if back {
+        let Ghost { thread, site, from, to, state, .. } = ghost;
+        if back && ghost.left > 0 {
+            (ghost.at, ghost.left) = (from, ghost.left - 1);
+        } else if back {
             self.ghost = None;
             let point = Point { thread, index: to, site };
             return if execution.spin(point, Some(op), from) { Watch::Wait } else { Watch::Go };
         }
-        let id = EventId { thread, index: at };
-        let event = (at < to).then(|| execution.graph().event(id));
+        let id = EventId { thread, index: ghost.at };
+        let event = (ghost.at < to).then(|| execution.graph().event(id));
         if let Some(event) = event.filter(|event| repeats(event, op)) {
             ghost.at += 1;
             self.ghost = Some(ghost);

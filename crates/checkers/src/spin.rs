@@ -168,6 +168,10 @@ const FEW_ROUNDS: usize = 3;
 /// How far back they are looked at in other executions; these may be long as well when they are replayed.
 const FAR: usize = 4096;
 
+/// After so many states that came back to no avail a place is not asked about others: where memory is of the system,
+/// the addresses in a state are others in each run.
+const REFUTED: usize = 64;
+
 /// The bit of a place; places are addresses of three words.
 #[inline(always)]
 fn mark(site: Site) -> u64 {
@@ -271,9 +275,10 @@ impl Spins {
     }
 
     /// Notes the state of a thread. Returns the first event of the iteration that has led it back
-    /// there, if one has.
-    pub fn visit(&mut self, graph: &Graph, thread: ThreadId, state: &State<'_>) -> Option<u32> {
+    /// there, if one has, and if the thread may wait there.
+    pub fn visit(&mut self, execution: &Execution, thread: ThreadId, state: &State<'_>) -> Option<u32> {
         let (gives_up, most) = (self.gives_up, self.most());
+        let graph = execution.graph();
         let arrival = self.visits_of(thread).add(graph, thread, state, gives_up, most);
         if arrival == Arrival::First {
             return None;
@@ -287,7 +292,15 @@ impl Spins {
             return None;
         };
         self.records[suspect].stays = true;
-        (self.refuted.is_empty() || !self.refuted.contains(&(state.site, state.hash()))).then_some(first)
+        let waits = !execution.goes_on(thread) && !self.is_refuted(state);
+        waits.then_some(first)
+    }
+
+    /// Whether something changes in the loop although this state came back there, for all that is known.
+    fn is_refuted(&self, state: &State<'_>) -> bool {
+        let here = || self.refuted.iter().filter(|(site, _)| *site == state.site);
+        let known = |hash| here().any(|refuted| refuted.1 == hash);
+        !self.refuted.is_empty() && (known(state.hash()) || here().count() >= REFUTED)
     }
 
     /// The suspects that the thread has been at since it was last at this place, a bit each.

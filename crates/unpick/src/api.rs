@@ -172,7 +172,8 @@ impl Check {
 
     /// How often a loop may read the same write at the same place before it is cut; a loop that
     /// comes back to the same state is recognised without that. If loops were cut the verdict is
-    /// inconclusive, and names them.
+    /// inconclusive, and names them. Where memory is the system's, what a loop counts there is not
+    /// seen: a loop is taken to wait if it would do the same for so many rounds.
     pub fn max_rounds(mut self, rounds: usize) -> Check {
         self.config.max_rounds = rounds;
         self

@@ -92,10 +92,10 @@ impl Session {
         let thread = caller.thread;
         let at = self.execution.position(thread);
         let state = self.state(caller, op);
-        if let Some(from) = self.spins.visit(self.execution.graph(), thread, &state) {
+        if let Some(from) = self.spins.visit(&self.execution, thread, &state) {
             self.ghost_writes.clear();
-            let (state, memory) = (state.hash(), 0);
-            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory };
+            let (state, memory, left) = (state.hash(), 0, 0);
+            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory, left };
             self.spins.ghost = Some(ghost);
             return self.ghost(caller, op, false);
         }

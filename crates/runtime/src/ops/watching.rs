@@ -82,9 +82,12 @@ impl Session {
     fn revisit(&mut self, thread: ThreadId, op: &Op, stack: usize) -> Watch {
         let at = self.execution.position(thread);
         let state = self.state(thread, op, stack);
-        if let Some(from) = self.spins.visit(self.execution.graph(), thread, &state) {
+        if let Some(from) = self.spins.visit(&self.execution, thread, &state) {
             let (state, memory) = (state.hash(), self.memory());
-            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory };
+            // The execution that is thrown away need not be right about it.
+            let seen = self.is_on_arenas() && !self.spilled || self.keeping.is_some();
+            let left = if seen { 0 } else { self.limits.max_rounds };
+            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory, left };
             self.spins.ghost = Some(ghost);
             return self.ghost(thread, op, None);
         }

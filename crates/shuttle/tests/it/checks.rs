@@ -1,5 +1,6 @@
 //! The functions that run tests: what fails, what passes, and how it is told.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex as OutsideMutex};
@@ -29,6 +30,50 @@ fn lost_update() {
     number.store(number.load(Ordering::SeqCst) + 1, Ordering::SeqCst);
     other.join().unwrap();
     assert_eq!(number.load(Ordering::SeqCst), 2, "an update was lost");
+}
+
+/// Looks at a flag until it is set after some steps, five times at most. The count is on the heap, at another address each
+/// time that the loop is looked at: whoever leaves in the middle gives nothing back.
+fn is_set_soon(steps: usize) -> bool {
+    let (flag, tried) = (Arc::new(AtomicUsize::new(0)), Box::new(Cell::new(0)));
+    let theirs = Arc::clone(&flag);
+    thread::spawn(move || {
+        (0..steps).for_each(|_| thread::yield_now());
+        theirs.store(1, Ordering::SeqCst);
+    });
+    while flag.load(Ordering::SeqCst) == 0 {
+        tried.set(tried.get() + 1);
+        if tried.get() == 5 {
+            return false;
+        }
+        thread::yield_now();
+    }
+    true
+}
+
+#[test]
+fn a_loop_that_counts_on_the_heap_gives_up() {
+    let seen = Arc::new(OutsideMutex::new(HashSet::new()));
+    let theirs = Arc::clone(&seen);
+    shuttle::check_dfs(
+        move || {
+            let set = is_set_soon(0);
+            theirs.lock().unwrap().insert(set);
+        },
+        None,
+    );
+    assert_eq!(*seen.lock().unwrap(), HashSet::from([false, true]));
+}
+
+#[test]
+fn a_failure_after_such_a_loop_is_told() {
+    for seed in 0..20 {
+        let told = failure(|| {
+            let test = || panic!("{}", if is_set_soon(5) { "set in the end" } else { "given up" });
+            shuttle::check_random_with_seed(test, seed, 1);
+        });
+        assert!(told.contains("set in the end") || told.contains("given up"), "{told}");
+    }
 }
 
 #[test]
