@@ -9,6 +9,7 @@
 mod bounded;
 mod engine;
 mod fuzz;
+mod listed;
 mod native;
 mod native_examples;
 mod numbers;

@@ -1,23 +1,18 @@
 //! Shuttle's own tests and examples on the stand-in: `cargo xtask shuttle-tests`.
 //!
-//! Sources are those that were published; cargo fetches them, and they are not kept here. Each test is a
-//! process of its own, since some hang. Tests that are known to end differently are listed in
-//! `docs/shuttle.md`, each with the reason; one that is not listed, or that is and passes, is a failure of this
-//! command.
+//! Sources are those that were published; cargo fetches them, and they are not kept here. Tests that are known to end
+//! differently are listed in `docs/shuttle.md`.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use crate::Problem;
+use crate::listed::{Listed, Program, built};
 use crate::shell::{cargo, output, root, run, target};
 
 pub(crate) const VERSION: &str = "0.9.9";
-
-/// The heading in `docs/shuttle.md` under which tests are listed, in backticks.
-const HEADING: &str = "## Shuttle's own tests";
 
 #[derive(clap::Args)]
 pub(crate) struct ShuttleTests {
@@ -36,27 +31,19 @@ impl ShuttleTests {
         let suite = folder.join("suite");
         assemble(&published, &suite)?;
         let build = cargo_in(&suite, &["test", "--no-run", "--message-format=json"]);
-        let program = executable(&output(&mut { build })?)?;
-        let known = known()?;
-        let (mut passed, mut different, mut wrong) = (0, 0, Vec::new());
-        for test in tests(&program)?.into_iter().filter(|test| self.is_wanted(test)) {
-            let ended = passes(&program, &test, Duration::from_secs(self.seconds))?;
-            match (ended, is_known(&known, &test)) {
-                (true, false) => passed += 1,
-                (false, true) => different += 1,
-                // Of a module, some tests may pass.
-                (true, true) if known.contains(&test) => wrong.push(format!("{test} passes, and is listed")),
-                (true, true) => passed += 1,
-                (false, false) => wrong.push(format!("{test} fails, and is not listed")),
-            }
-        }
-        println!("{passed} tests pass; {different} end differently, as docs/shuttle.md says");
+        let messages = output(&mut { build })?;
+        let built = built(&messages).find(|(name, _)| name == "mod");
+        let (_, path) = built.ok_or("cargo has built no tests")?;
+        let mut listed = Listed::read("docs/shuttle.md", "## Shuttle's own tests")?;
+        let program = Program { path, prefix: String::new() };
+        listed.compare(&program, Duration::from_secs(self.seconds), |test| self.is_wanted(test))?;
         run(&mut cargo_in(&suite, &["test", "--doc"]))?;
-        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+        listed.conclude()
     }
 
+    /// Whether a test is run; one of them compiles programs and compares messages of the compiler.
     fn is_wanted(&self, test: &str) -> bool {
-        self.only.as_ref().is_none_or(|part| test.contains(part))
+        test != "ui" && self.only.as_ref().is_none_or(|part| test.contains(part))
     }
 }
 
@@ -167,52 +154,4 @@ fn copy(from: &Path, to: &Path) -> Result<(), Problem> {
         }
     }
     Ok(())
-}
-
-/// The test program, from what cargo says about what it built.
-fn executable(messages: &str) -> Result<PathBuf, Problem> {
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let mut built = messages.filter(|message| message["target"]["name"] == "mod");
-    let path = built.find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    path.ok_or_else(|| String::from("cargo has built no tests"))
-}
-
-/// The names of the tests that are run; one of them compiles programs and compares messages of the compiler.
-fn tests(program: &Path) -> Result<Vec<String>, Problem> {
-    let list = |more: &[&str]| -> Result<BTreeSet<String>, Problem> {
-        let listed = output(Command::new(program).arg("--list").args(more))?;
-        Ok(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(String::from).collect())
-    };
-    let ignored = list(&["--ignored"])?;
-    Ok(list(&[])?.into_iter().filter(|test| !ignored.contains(test) && test != "ui").collect())
-}
-
-fn passes(program: &Path, test: &str, limit: Duration) -> Result<bool, Problem> {
-    let mut command = Command::new(program);
-    command.args([test, "--exact", "--test-threads=1"]).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| format!("{}: {error}", program.display()))?;
-    let started = Instant::now();
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Ok(status.success()),
-            Ok(None) if started.elapsed() < limit => std::thread::sleep(Duration::from_millis(10)),
-            _ => {
-                child.kill().and_then(|()| child.wait()).map_err(|error| format!("{test}: {error}"))?;
-                return Ok(false);
-            }
-        }
-    }
-}
-
-/// The tests that are listed as different, or the modules of such.
-fn known() -> Result<Vec<String>, Problem> {
-    let text = read(&root().join("docs/shuttle.md"))?;
-    let (_, part) = text.split_once(HEADING).ok_or_else(|| format!("docs/shuttle.md has no `{HEADING}`"))?;
-    Ok(part.split('`').skip(1).step_by(2).filter(|name| name.contains("::")).map(String::from).collect())
-}
-
-fn is_known(known: &[String], test: &str) -> bool {
-    known
-        .iter()
-        .any(|name| name == test || name.strip_suffix('*').is_some_and(|start| test.starts_with(start)))
 }
