@@ -74,6 +74,8 @@ pub struct Config {
     pub seed: u64,
     /// Preemptions of one execution at most; others are left out.
     pub preemption_bound: Option<u32>,
+    /// Whether the strategy `in-order` repeats what it has recorded in the order in which it took effect.
+    pub keeps_order: bool,
     /// Events of one execution at most; longer ones are cut. Unless set, the strategy says how many.
     pub max_events: Option<usize>,
     /// Whether the check is over when an execution was cut.
@@ -144,6 +146,7 @@ impl Default for Config {
             hang_limit: Duration::from_secs(20),
             leaks: true,
             only_owned_leaks: false,
+            keeps_order: false,
             reuse: false,
             uninitialised: false,
             random: None,

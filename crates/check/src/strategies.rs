@@ -169,7 +169,8 @@ pub const STRATEGIES: [Known; 19] = [
 ];
 
 fn in_order(config: &Config, bound: Option<u32>) -> Box<dyn Strategy> {
-    Box::new(InOrder::new(bound.or(config.preemption_bound), config.spurious_failures))
+    let in_order = InOrder::new(bound.or(config.preemption_bound), config.spurious_failures);
+    Box::new(if config.keeps_order { in_order.keeping_order() } else { in_order })
 }
 
 fn optimal(config: &Config, _: Option<u32>) -> Box<dyn Strategy> {
@@ -222,6 +223,12 @@ pub fn strategy(config: &Config) -> Result<Box<dyn Strategy>, Error> {
         }
     };
     Ok((known.make)(config, number))
+}
+
+/// Whether the strategy can repeat what it has recorded in the order in which it took effect, and does not yet.
+pub fn may_keep_order(config: &Config) -> bool {
+    let keeping = Config { keeps_order: true, ..config.clone() };
+    !config.keeps_order && strategy(&keeping).is_ok_and(|strategy| strategy.keeps_order())
 }
 
 /// The strategy of a check, as a report names it.

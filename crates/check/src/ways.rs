@@ -3,7 +3,7 @@
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Site, ThreadId};
-use unpick_core::schedule::{Schedule, linearise};
+use unpick_core::schedule::{Schedule, in_order, linearise};
 use unpick_core::violation::{Kind, Point, Violation, Wait};
 
 use crate::config::Config;
@@ -13,7 +13,7 @@ use crate::registry;
 pub struct Ways {
     /// Of the events that it rests on.
     pub needed: Schedule,
-    /// Of all events.
+    /// Of all events, in the order that they had.
     pub whole: Schedule,
 }
 
@@ -25,10 +25,9 @@ impl Ways {
             let whole = Schedule::of_compacted(graph, model).with_facts(facts);
             return Ways { needed: whole.clone(), whole };
         }
-        let schedule = |lens: &[u32]| Schedule::new(graph, &linearise(graph, lens), model).with_facts(facts);
-        let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
-        let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
-        Ways { needed: schedule(&graph.closure(&foundation(graph, violation))), whole: schedule(&all) }
+        let schedule = |order: &[EventId]| Schedule::new(graph, order, model).with_facts(facts);
+        let needed = graph.closure(&foundation(graph, violation));
+        Ways { needed: schedule(&linearise(graph, &needed)), whole: schedule(&in_order(graph)) }
     }
 }
 

@@ -48,6 +48,8 @@ struct Run {
     pc: u32,
     /// Events that were recorded before this run.
     recorded: u32,
+    /// Those of them that the thread may repeat without being asked to.
+    free: u32,
     /// Threads spawned so far.
     spawned: u32,
     started: bool,
@@ -103,6 +105,10 @@ pub struct Execution {
     looks_ahead: bool,
     samples: bool,
     compares_ops: bool,
+    /// Whether what was recorded is repeated in the order in which it took effect.
+    keeps_order: bool,
+    /// How much of it has been, or is about to be, if so.
+    repeated: usize,
     /// Whether threads may go on when nothing else can run.
     timers: bool,
 }
@@ -119,6 +125,8 @@ impl Execution {
             looks_ahead: strategy.looks_ahead(),
             samples: strategy.samples(),
             compares_ops: strategy.compares_ops(),
+            keeps_order: strategy.keeps_order(),
+            repeated: 0,
             model,
             strategy,
             runs: Vec::new(),
@@ -212,8 +220,10 @@ impl Execution {
         self.make_room(self.graph.thread_count());
         let recorded = self.graph.thread_lens().chain(std::iter::repeat(0));
         for (run, recorded) in self.runs.iter_mut().zip(recorded) {
-            *run = Run { recorded, ..Run::default() };
+            let free = if self.keeps_order { 0 } else { recorded };
+            *run = Run { recorded, free, ..Run::default() };
         }
+        self.repeated = 0;
         self.activate(ThreadId::MAIN);
     }
 
@@ -233,6 +243,13 @@ impl Execution {
             self.wake_replays();
         }
         if let Some(thread) = self.runnable.first() {
+            return Some(thread);
+        }
+        if self.keeps_order
+            && let Some(thread) = self.whose_turn()
+        {
+            self.waiting.remove(thread);
+            self.runnable.insert(thread);
             return Some(thread);
         }
         if let Some(thread) = self.waiting.first() {

@@ -242,6 +242,20 @@ pub fn linearise(graph: &Graph, lens: &[u32]) -> Vec<EventId> {
     }
 }
 
+/// All events in the order in which they took effect: what threads share unseen is then as it was. If that does not extend
+/// `po ∪ rf`, as [`linearise`] has them.
+pub fn in_order(graph: &Graph) -> Vec<EventId> {
+    let threads = (0..graph.thread_count()).map(|thread| ThreadId(thread as u32));
+    let lens: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
+    let mut done = vec![0; lens.len()];
+    let extends = graph.order().iter().all(|id| {
+        let goes = done[id.thread.index()] == id.index && can_go(graph, &lens, &done, id.thread.index());
+        done[id.thread.index()] += 1;
+        goes
+    });
+    if extends && done == lens { graph.order().to_vec() } else { linearise(graph, &lens) }
+}
+
 /// Whether the next event of a thread can be taken when `done[t]` events of each have been.
 fn can_go(graph: &Graph, lens: &[u32], done: &[u32], thread: usize) -> bool {
     if done[thread] >= lens[thread] {

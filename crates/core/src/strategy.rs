@@ -255,6 +255,13 @@ pub trait Strategy: Send {
         true
     }
 
+    /// Whether what is recorded is to be repeated in the order in which it took effect, each event once all threads
+    /// stand before theirs: then what threads share that nobody sees is as it was, as long as the strategy only
+    /// takes back the latest events. That is slower.
+    fn keeps_order(&self) -> bool {
+        false
+    }
+
     /// What its executions have covered, if it keeps account of that.
     fn coverage(&self) -> Option<&Coverage> {
         None

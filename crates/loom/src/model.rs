@@ -95,7 +95,14 @@ impl Builder {
             let program = Arc::clone(&f);
             return repeat(&check, file, move || program());
         }
-        let verdict = check.run_or_end(move || f());
+        let program = Arc::clone(&f);
+        let mut verdict = check.run_or_end(move || program());
+        let was_lost = matches!(&verdict, Err(Error::Diverged { .. } | Error::Token { .. }));
+        if was_lost && self.preemption_bound.is_none() {
+            // Threads share what is not seen here, such as the count of an `Arc` of std. Executions in which effects take
+            // place in order, as they do with loom, can be repeated step by step.
+            verdict = check.clone().strategy("in-order").run_or_end(move || f());
+        }
         if let (Some(file), Ok(Verdict::Violated(violated))) = (&self.checkpoint_file, &verdict) {
             write(file, &violated.finding.token);
         }
@@ -103,7 +110,7 @@ impl Builder {
             print(verdict);
         }
         match &verdict {
-            Ok(Verdict::Inconclusive(reason, _)) if self.allows(reason) => {}
+            Ok(Verdict::Inconclusive(reason, _)) if self.allows(reason, was_lost) => {}
             _ => check.conclude(verdict),
         }
     }
@@ -124,10 +131,11 @@ impl Builder {
         check
     }
 
-    /// Whether a model passes in which executions were left out, since the settings ask for that.
-    fn allows(&self, reason: &Reason) -> bool {
+    /// Whether a model passes in which executions were left out, since the settings ask for that, or only those in which
+    /// effects take place in order could be run.
+    fn allows(&self, reason: &Reason, in_order: bool) -> bool {
         match reason {
-            Reason::Preemptions(_) => self.preemption_bound.is_some(),
+            Reason::Preemptions(_) => self.preemption_bound.is_some() || in_order,
             Reason::Executions => self.max_permutations.is_some(),
             Reason::Time => self.max_duration.is_some(),
             _ => false,

@@ -151,6 +151,7 @@ enum Plan {
 #[derive(Debug)]
 pub struct InOrder {
     spurious: bool,
+    keeps_order: bool,
     bound: PreemptionBound,
     /// Whether the bound is raised as long as it leaves something out.
     deepens: bool,
@@ -183,6 +184,7 @@ impl InOrder {
     pub fn new(preemptions: Option<u32>, spurious: bool) -> InOrder {
         InOrder {
             spurious,
+            keeps_order: false,
             bound: PreemptionBound { preemptions: preemptions.unwrap_or(0), left_out: 0 },
             deepens: preemptions.is_none(),
             spent: false,
@@ -199,6 +201,13 @@ impl InOrder {
             candidates: Vec::new(),
             view: Vec::new(),
         }
+    }
+
+    /// Repeats what is recorded in the order in which it took effect, for programs whose threads share what is not seen:
+    /// see [`Strategy::keeps_order`].
+    pub fn keeping_order(mut self) -> InOrder {
+        self.keeps_order = true;
+        self
     }
 
     fn push(&mut self, len: usize, what: What) {
@@ -507,6 +516,10 @@ impl Strategy for InOrder {
 
     fn looks_ahead(&self) -> bool {
         true
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.keeps_order
     }
 
     fn drops_idle_rounds(&self) -> bool {

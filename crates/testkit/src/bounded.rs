@@ -68,6 +68,11 @@ fn judge(program: &Program, model: Model, in_order: bool) -> Option<Result<Visit
         if let Some(problem) = problem(&found, &wanted, visits.all, in_order) {
             return Some(Err(format!("{model}, at most {bound} preemptions: {program}\n{problem}")));
         }
+        if in_order && explore(program, Settings { keeps_order: true, ..settings }) != found {
+            return Some(Err(format!(
+                "{model}, at most {bound} preemptions: repeated in order it differs: {program}"
+            )));
+        }
     }
     Some(Ok(visits))
 }

@@ -59,12 +59,14 @@ pub struct Settings<'a> {
     pub bound: Option<u32>,
     /// Whether only executions are explored in which all but loads takes effect in order.
     pub in_order: bool,
+    /// Whether it then repeats what it has recorded in order.
+    pub keeps_order: bool,
 }
 
 impl<'a> Settings<'a> {
     /// Counting only.
     pub fn counting(model: &'a str) -> Settings<'a> {
-        Settings { model, spurious: false, keys: false, bound: None, in_order: false }
+        Settings { model, spurious: false, keys: false, bound: None, in_order: false, keeps_order: false }
     }
 
     /// Keeping keys.
@@ -123,7 +125,10 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
 fn strategy(settings: Settings<'_>) -> Box<dyn Strategy> {
     let optimal = Optimal::new(settings.spurious);
     match settings.bound {
-        bound if settings.in_order => Box::new(InOrder::new(bound, settings.spurious)),
+        bound if settings.in_order => {
+            let in_order = InOrder::new(bound, settings.spurious);
+            Box::new(if settings.keeps_order { in_order.keeping_order() } else { in_order })
+        }
         Some(bound) => Box::new(optimal.with_preemption_bound(bound)),
         None => Box::new(optimal),
     }

@@ -533,13 +533,16 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
         assumptions.push(String::from("`Condvar::wait` and `park` return only for a reason"));
     }
     if !explored.on_arenas {
-        assumptions.push(String::from(
-            "without unpick's allocator, loops that count in memory are taken for loops that wait",
+        assumptions.push(format!(
+            "without unpick's allocator, loops that count in memory are taken for loops that wait if they do the same \
+             for {} rounds",
+            config.max_rounds
         ));
     } else if explored.spilled {
-        assumptions.push(String::from(
+        assumptions.push(format!(
             "a thread allocated more than 64 MiB, or there was no address space for that: loops that count in \
-             memory beyond are taken for loops that wait",
+             memory beyond are taken for loops that wait if they do the same for {} rounds",
+            config.max_rounds
         ));
     }
     assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));

@@ -1,10 +1,12 @@
 //! Exploring again, knowing more, when a violation cannot be told.
 //!
 //! Threads may share what the engine does not see, such as an atomic of `std`. An execution that was found need
-//! not fail again, then, since its steps have another order when it is told. If they share it through values that
-//! are made once, the uses of these can be events, and the order is part of the execution.
+//! not fail again, then, since its steps have another order when it is told; and when some of its steps are repeated,
+//! to be followed by others, threads may do something else. If they share it through values that
+//! are made once, the uses of these can be events, and the order is part of the execution. And the strategy `in-order` can
+//! repeat steps in the order that they had, as it only takes back the latest.
 
-use unpick_check::{Config, Error, Verdict, registry};
+use unpick_check::{Config, Error, Verdict, registry, strategies};
 use unpick_runtime::Program;
 use unpick_runtime::worker::Explored;
 
@@ -31,13 +33,16 @@ impl Lesson {
 
 /// Explores a program.
 pub(crate) fn explore(config: &Config, program: &Program) -> Result<Verdict, Error> {
-    let mut lesson = Lesson::default();
+    let (mut lesson, mut config) = (Lesson::default(), config.clone());
     loop {
-        let verdict = api::explore(config, program, registry::plan(config)?, &mut lesson);
+        let verdict = api::explore(&config, program, registry::plan(&config)?, &mut lesson);
         let was_lost = matches!(&verdict, Err(Error::Diverged { .. } | Error::Token { .. }));
-        if !(was_lost && std::mem::take(&mut lesson.is_new)) {
+        if was_lost && std::mem::take(&mut lesson.is_new) {
+            lesson.known = std::mem::take(&mut lesson.better);
+        } else if was_lost && strategies::may_keep_order(&config) {
+            config.keeps_order = true;
+        } else {
             return verdict;
         }
-        lesson.known = std::mem::take(&mut lesson.better);
     }
 }

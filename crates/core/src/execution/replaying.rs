@@ -29,11 +29,11 @@ impl Execution {
         }
     }
 
-    /// The event that a thread is to repeat next.
+    /// The event that a thread is to repeat next, if it may.
     #[inline(always)]
     fn next_recorded(&self, thread: ThreadId) -> Option<&Event> {
         let run = self.runs.get(thread.index())?;
-        if run.pc >= run.recorded {
+        if run.pc >= run.free {
             return None;
         }
         self.graph.kept_event(EventId { thread, index: run.pc })
@@ -122,8 +122,34 @@ impl Execution {
         self.awaited.insert(event.thread);
     }
 
+    /// The thread whose event was the next to take effect, if it stands before it.
+    pub(super) fn whose_turn(&self) -> Option<ThreadId> {
+        let id = self.graph.order().get(self.repeated)?;
+        let stands = self.waiting.contains(id.thread) && self.runs[id.thread.index()].pc == id.index;
+        stands.then_some(id.thread)
+    }
+
+    /// Lets a thread repeat one event, if its turn has come: all others stand before theirs. If not, it waits.
+    fn take_turn(&mut self, thread: ThreadId) -> Option<()> {
+        let pc = self.runs[thread.index()].pc;
+        let next = self.graph.order().get(self.repeated) == Some(&EventId { thread, index: pc });
+        if next && self.runnable.is_within(thread) {
+            self.repeated += 1;
+            self.runs[thread.index()].free = pc + 1;
+            return Some(());
+        }
+        self.rests[thread.index()].waits_for = None;
+        self.runnable.remove(thread);
+        self.waiting.insert(thread);
+        None
+    }
+
     #[inline(always)]
     pub(super) fn replay(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
+        let run = &self.runs[thread.index()];
+        if run.pc >= run.free {
+            self.take_turn(thread)?;
+        }
         match self.repeat_op(thread, op) {
             Repeat::Done(value) => Some(value),
             Repeat::After(event) => {

@@ -141,3 +141,42 @@ fn every_part_of_a_model_is_explored() {
         assert!(report.contains("an update was lost"), "{report}");
     }
 }
+
+/// What the last owner does when it lets go, be it who it may.
+struct Last(StdArc<AtomicUsize>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        self.0.store(self.0.load(Relaxed) + 1, Relaxed);
+    }
+}
+
+/// Which thread is the last owner is not seen by the model: it is an `Arc` of std.
+#[test]
+fn shared_pointers_of_std_may_be_dropped_by_any_thread() {
+    let program = || {
+        let (dropped, number) = (StdArc::new(AtomicUsize::new(0)), StdArc::new(AtomicUsize::new(0)));
+        let shared = StdArc::new(Last(dropped.clone()));
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                let (shared, number) = (shared.clone(), number.clone());
+                thread::spawn(move || {
+                    number.fetch_add(1, Relaxed);
+                    drop(shared);
+                    number.load(Relaxed)
+                })
+            })
+            .collect();
+        number.fetch_add(1, Relaxed);
+        drop(shared);
+        number.store(0, Relaxed);
+        threads.into_iter().for_each(|thread| drop(thread.join()));
+        assert_eq!(dropped.load(Relaxed), 1);
+    };
+    model(program);
+    for bound in 0..3 {
+        let mut builder = Builder::new();
+        builder.preemption_bound = Some(bound);
+        builder.check(program);
+    }
+}

@@ -393,3 +393,38 @@ fn a_search_in_order_without_a_bound_ends() {
     let verdict = verdict.unwrap_or_else(|error| panic!("{error}"));
     assert!(verdict.stats().executions < 10, "{verdict}");
 }
+
+/// Three threads that count in an atomic of `std` between their steps, and pass on what they have counted.
+fn hidden_counts() -> usize {
+    let hidden = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let (sum, last) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let threads: Vec<_> = (0..2)
+        .map(|_| {
+            let (hidden, sum, last) = (Arc::clone(&hidden), Arc::clone(&sum), Arc::clone(&last));
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    sum.fetch_add(hidden.fetch_add(1, SeqCst), AcqRel);
+                    last.store(hidden.fetch_add(1, SeqCst), Release);
+                }
+            })
+        })
+        .collect();
+    let before = hidden.fetch_add(1, SeqCst);
+    sum.fetch_add(before, AcqRel);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    last.load(Acquire)
+}
+
+#[test]
+fn what_threads_share_unseen_is_as_it_was_in_order() {
+    for bound in [Some(0), Some(1), Some(2), None] {
+        let check = bound.into_iter().fold(Check::new().strategy("in-order"), Check::preemption_bound);
+        let verdict = check.run(|| assert!(hidden_counts() < 9)).unwrap_or_else(|error| panic!("{error}"));
+        assert!(verdict.stats().executions > 1, "{bound:?}: {verdict}");
+        assert!(!matches!(verdict, Verdict::Violated(_)), "{bound:?}: {verdict}");
+    }
+    let check = Check::new().strategy("in-order:2");
+    let verdict = check.run(|| assert_ne!(hidden_counts(), 6)).unwrap_or_else(|error| panic!("{error}"));
+    let Verdict::Violated(violated) = verdict else { panic!("{verdict}") };
+    assert_eq!(violated.finding.title, "panic");
+}
