@@ -303,7 +303,11 @@ fn conclude(config: &Config, verdict: Result<Verdict, Error>) -> Verdict {
 fn message(config: &Config, finding: &Finding) -> String {
     let wrong = finding.message.join("\n");
     let wrong = match finding.title.as_str() {
-        "deadlock" => format!("deadlock! blocked tasks: [{}]\n{}{wrong}", blocked(finding), held(finding)),
+        "deadlock" => {
+            let held = held(finding);
+            let what = held.unwrap_or_else(|| format!("blocked tasks: [{}]\n", blocked(finding)));
+            format!("deadlock! {what}{wrong}")
+        }
         _ => wrong,
     };
     let options = TextOptions::default();
@@ -331,14 +335,12 @@ fn blocked(finding: &Finding) -> String {
 }
 
 /// Which kind of lock a thread wants that has it already, if one does.
-fn held(finding: &Finding) -> String {
+fn held(finding: &Finding) -> Option<String> {
     let lock = finding.message.iter().find_map(|line| {
         let name = line.split_once(" for `")?.1.split_once("`, held by itself")?.0;
         finding.trace.objects.iter().find(|object| object.name == name)
-    });
-    lock.map_or_else(String::new, |lock| {
-        format!("a thread tried to acquire a {} it already holds: ", lock.kind)
-    })
+    })?;
+    Some(format!("a thread tried to acquire a {} it already holds: ", lock.kind))
 }
 
 fn print(token: &str) -> String {

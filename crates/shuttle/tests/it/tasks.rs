@@ -263,7 +263,8 @@ fn a_failure_that_only_the_order_of_steps_shows_is_told_and_replayed() {
         });
     }
     let failing = |test: &dyn Fn()| {
-        let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(test)).expect_err("the test fails");
+        let failed =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(test)).expect_err("the test fails");
         *failed.downcast::<String>().expect("the report is text")
     };
     for check in [shuttle::check_random, shuttle::check_urw, |test, _| shuttle::check_pct(test, 1000, 3)] {
