@@ -7,14 +7,17 @@ use unpick_core::schedule::{Schedule, in_order, linearise};
 use unpick_core::violation::{Kind, Point, Violation, Wait};
 
 use crate::config::Config;
-use crate::registry;
+use crate::{Error, registry};
 
 /// The schedules that lead to a violation.
 pub struct Ways {
     /// Of the events that it rests on.
     pub needed: Schedule,
-    /// Of all events, in the order that they had.
+    /// Of all events.
     pub whole: Schedule,
+    /// Of all events, in the order in which they took place: for programs whose threads share something that is
+    /// not seen, which may depend on it.
+    pub as_found: Schedule,
 }
 
 impl Ways {
@@ -23,11 +26,32 @@ impl Ways {
         let model = registry::number_of(&config.model);
         if graph.is_compacted() {
             let whole = Schedule::of_compacted(graph, model).with_facts(facts);
-            return Ways { needed: whole.clone(), whole };
+            return Ways { needed: whole.clone(), as_found: whole.clone(), whole };
         }
         let schedule = |order: &[EventId]| Schedule::new(graph, order, model).with_facts(facts);
-        let needed = graph.closure(&foundation(graph, violation));
-        Ways { needed: schedule(&linearise(graph, &needed)), whole: schedule(&in_order(graph)) }
+        let linear = |lens: &[u32]| schedule(&linearise(graph, lens));
+        let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
+        let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
+        Ways {
+            needed: linear(&graph.closure(&foundation(graph, violation))),
+            whole: linear(&all),
+            as_found: schedule(&in_order(graph)),
+        }
+    }
+
+    /// Tells of the first schedule that leads there again, the one that reads best first.
+    ///
+    /// # Errors
+    ///
+    /// That of the last one, if none does; another than [`Error::Token`] at once.
+    pub fn tell<T>(&self, mut tell: impl FnMut(&Schedule) -> Result<T, Error>) -> Result<T, Error> {
+        for schedule in [&self.needed, &self.whole] {
+            match tell(schedule) {
+                Err(Error::Token { .. }) => {}
+                told => return told,
+            }
+        }
+        tell(&self.as_found)
     }
 }
 

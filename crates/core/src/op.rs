@@ -270,6 +270,12 @@ impl Op {
         }
     }
 
+    /// Whether the op draws one of several numbers for the program, which concerns no other thread.
+    #[inline(always)]
+    pub fn draws(&self) -> bool {
+        self.kind == Kind::Choice && self.operand > 1 && self.rmw == Rmw::None
+    }
+
     /// A load.
     #[inline(always)]
     pub fn load(addr: Addr, mode: Mode, site: Site) -> Op {

@@ -34,10 +34,7 @@ pub(crate) fn tell(
     ways: &Ways,
     number: u64,
 ) -> Result<Finding, Error> {
-    match tell_schedule(session, config, violation, &ways.needed, number) {
-        Err(Error::Token { .. }) => tell_schedule(session, config, violation, &ways.whole, number),
-        told => told,
-    }
+    ways.tell(|schedule| tell_schedule(session, config, violation, schedule, number))
 }
 
 /// Tells the violation at the end of a schedule.

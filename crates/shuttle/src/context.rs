@@ -10,6 +10,8 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use unpick::stand_in;
 
@@ -45,6 +47,10 @@ struct Context {
     ended: BTreeSet<usize>,
     /// Whether the thread that runs wants others to run first.
     yielding: bool,
+    /// What is kept for each task, and address, until the execution ends.
+    slots: BTreeMap<(usize, usize), Rc<dyn Any>>,
+    /// Whether threads are known to share things that unpick does not see.
+    unseen: Arc<AtomicBool>,
 }
 
 thread_local! {
@@ -58,8 +64,8 @@ fn with<R>(f: impl FnOnce(&mut Context) -> R) -> R {
 
 /// An execution begins. What was kept for the one before is left alone: its destructors are of an execution that
 /// is over.
-pub(crate) fn begin(rules: Rules) {
-    let new = ManuallyDrop::new(Context { rules: Some(rules), ..Context::default() });
+pub(crate) fn begin(rules: Rules, unseen: Arc<AtomicBool>) {
+    let new = ManuallyDrop::new(Context { rules: Some(rules), unseen, ..Context::default() });
     CONTEXT.with(|context| *context.borrow_mut() = new);
 }
 
@@ -137,6 +143,23 @@ pub(crate) fn count_resource(place: &'static Location<'static>) -> (u64, u32) {
 pub(crate) fn kept<T: Any>(address: usize, make: impl FnOnce() -> T) -> Rc<T> {
     let kept = with(|context| Rc::clone(context.kept.entry(address).or_insert_with(|| Rc::new(make()))));
     kept.downcast().unwrap_or_else(|_| panic!("what is kept for an address has one type"))
+}
+
+/// What is kept for the calling task and an address until the execution ends; made if there is nothing.
+pub(crate) fn slot<T: Any>(address: usize, make: impl FnOnce() -> T) -> Rc<T> {
+    let place = (stand_in::current() as usize, address);
+    let found = with(|context| context.slots.get(&place).cloned());
+    let slot = found.unwrap_or_else(|| {
+        // Whoever makes it may use it, and so have made another.
+        let new: Rc<dyn Any> = Rc::new(make());
+        with(|context| Rc::clone(context.slots.entry(place).or_insert(new)))
+    });
+    slot.downcast().unwrap_or_else(|_| panic!("what is kept for an address has one type"))
+}
+
+/// Says that threads share things that unpick does not see, so that only orders of steps tell executions apart.
+pub(crate) fn share_unseen() {
+    with(|context| context.unseen.store(true, Relaxed));
 }
 
 /// A point where other threads may run first.

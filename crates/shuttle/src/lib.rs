@@ -51,6 +51,8 @@ mod clock;
 mod config;
 mod context;
 pub mod current;
+#[doc(hidden)]
+pub mod engine;
 mod entry;
 pub mod future;
 pub mod hint;

@@ -6,8 +6,10 @@ use std::fmt;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use unpick::report::TextOptions;
 use unpick::trace::Finding;
@@ -77,9 +79,10 @@ fn check(config: &Config) -> Check {
     }
 }
 
-fn program<F: Fn()>(f: F, rules: Rules) -> impl Fn() {
+fn program<F: Fn()>(f: F, rules: Rules, unseen: &Arc<AtomicBool>) -> impl Fn() + use<F> {
+    let unseen = Arc::clone(unseen);
     move || {
-        context::begin(rules);
+        context::begin(rules, Arc::clone(&unseen));
         context::step();
         f();
     }
@@ -106,8 +109,11 @@ where
         executions.into_iter().fold(check.strategy(name), |check, most| check.max_executions(most as u64));
     let f = Arc::new(f);
     let theirs = Arc::clone(&f);
-    let verdict = check.run(program(move || theirs(), Rules { draws, randomness }));
+    let unseen = Arc::new(AtomicBool::new(false));
+    let verdict = check.run(program(move || theirs(), Rules { draws, randomness }, &unseen));
     let again = match &verdict {
+        // A search that has found nothing, and did not see all that threads share.
+        Ok(Verdict::Holds(_)) if unseen.load(Relaxed) => !draws,
         // Threads share something that is not of this crate, such as the futures of another. Then only
         // orders of steps tell executions apart.
         Err(Error::Diverged { .. } | Error::Token { .. }) => !draws,
@@ -135,7 +141,8 @@ where
     let f = Arc::new(f);
     let replay = |draws| {
         let f = Arc::clone(&f);
-        stand_in::replaying(check(config), token).run(program(move || f(), Rules { draws, randomness: true }))
+        let rules = Rules { draws, randomness: true };
+        stand_in::replaying(check(config), token).run(program(move || f(), rules, &Arc::default()))
     };
     // The schedule does not say who found it: one that draws random numbers, or one that does not.
     let verdict = match replay(true) {
@@ -157,15 +164,13 @@ where
     if scheduler.new_execution().is_none() {
         return 0;
     }
-    let mut executions = 1;
-    let ((ask, questions), (answer, answers)) = (channel(), channel());
-    let oracle = Arc::new(Mutex::new(Oracle { questions: ask, answers, decided: Vec::new() }));
     let check = check(config).model("sc").strategy("random");
     let most = match config.max_steps {
         MaxSteps::None => usize::MAX,
         MaxSteps::FailAfter(steps) | MaxSteps::ContinueAfter(steps) => steps,
     };
-    let worker = std::thread::spawn(move || {
+    let run = move |oracle: Oracle| {
+        let oracle = Arc::new(Mutex::new(oracle));
         let begin = move || {
             stand_in::execution("sc", Box::new(Asking::new(Arc::clone(&oracle))), most)
                 .expect("there is a model of sequential consistency")
@@ -173,30 +178,71 @@ where
         stand_in::run_plan(
             &check,
             Box::new(Single::new(begin)),
-            program(f, Rules { draws: true, randomness: true }),
+            program(f, Rules { draws: true, randomness: true }, &Arc::default()),
         )
-    });
-    let mut panicked: Option<Box<dyn Any + Send>> = None;
-    while let Ok(question) = questions.recv() {
-        let given = match panicked {
-            None => catch_unwind(AssertUnwindSafe(|| put(&mut scheduler, &question))),
-            Some(_) => Ok(nothing(&question)),
-        };
-        let given = given.unwrap_or_else(|payload| {
-            panicked = Some(payload);
-            nothing(&question)
-        });
-        executions += usize::from(matches!(given, Answer::Another(true)));
-        // The strategy waits for it, unless the check is over.
-        let _ = answer.send(given);
-    }
-    drop(scheduler);
-    let verdict = worker.join().unwrap_or_else(|payload| resume_unwind(payload));
+    };
+    let (verdict, executions, panicked) = match scheduler.sendable() {
+        Some(scheduler) => {
+            let asked = Arc::new(Mutex::new(Asked::new(scheduler)));
+            let theirs = Arc::clone(&asked);
+            let verdict = run(Oracle::new(move |question| {
+                Some(theirs.lock().unwrap_or_else(PoisonError::into_inner).answer(&question))
+            }));
+            let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+            (verdict, asked.executions, asked.panicked.take())
+        }
+        None => {
+            let mut asked = Asked::new(scheduler);
+            let ((ask, questions), (answer, answers)) = (channel(), channel());
+            let oracle = Oracle::new(move |question| {
+                ask.send(question).ok()?;
+                answers.recv().ok()
+            });
+            let worker = std::thread::spawn(move || run(oracle));
+            while let Ok(question) = questions.recv() {
+                // The strategy waits for it, unless the check is over.
+                let _ = answer.send(asked.answer(&question));
+            }
+            let Asked { scheduler, executions, panicked } = asked;
+            drop(scheduler);
+            (worker.join().unwrap_or_else(|payload| resume_unwind(payload)), executions, panicked)
+        }
+    };
     if let Some(payload) = panicked {
         resume_unwind(payload);
     }
     conclude(config, verdict);
     executions
+}
+
+/// A scheduler that is asked.
+struct Asked<S> {
+    scheduler: S,
+    /// Executions that it has begun.
+    executions: usize,
+    /// What it has panicked with.
+    panicked: Option<Box<dyn Any + Send>>,
+}
+
+impl<S: Scheduler> Asked<S> {
+    /// A scheduler that has begun its first execution.
+    fn new(scheduler: S) -> Asked<S> {
+        Asked { scheduler, executions: 1, panicked: None }
+    }
+
+    /// Asks the scheduler; one that has panicked ends the check.
+    fn answer(&mut self, question: &Question) -> Answer {
+        if self.panicked.is_some() {
+            return nothing(question);
+        }
+        let given = catch_unwind(AssertUnwindSafe(|| put(&mut self.scheduler, question)));
+        let given = given.unwrap_or_else(|payload| {
+            self.panicked = Some(payload);
+            nothing(question)
+        });
+        self.executions += usize::from(matches!(given, Answer::Another(true)));
+        given
+    }
 }
 
 /// Asks the scheduler.
@@ -256,8 +302,14 @@ fn conclude(config: &Config, verdict: Result<Verdict, Error>) -> Verdict {
 /// What a failing test says: what is wrong, the schedule, and the report.
 fn message(config: &Config, finding: &Finding) -> String {
     let wrong = finding.message.join("\n");
-    let wrong =
-        if finding.title == "deadlock" { format!("deadlock! {}{wrong}", held(finding)) } else { wrong };
+    let wrong = match finding.title.as_str() {
+        "deadlock" => {
+            let held = held(finding);
+            let what = held.unwrap_or_else(|| format!("blocked tasks: [{}]\n", blocked(finding)));
+            format!("deadlock! {what}{wrong}")
+        }
+        _ => wrong,
+    };
     let options = TextOptions::default();
     let report = unpick::report::text(finding, &options);
     let token = schedule(finding);
@@ -276,15 +328,19 @@ fn message(config: &Config, finding: &Finding) -> String {
     format!("{wrong}\n\n{schedule}\n{report}")
 }
 
+/// The names of the threads that wait, which are told a line each.
+fn blocked(finding: &Finding) -> String {
+    let names = finding.message.iter().filter_map(|line| line.split_once(" waits "));
+    names.map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+}
+
 /// Which kind of lock a thread wants that has it already, if one does.
-fn held(finding: &Finding) -> String {
+fn held(finding: &Finding) -> Option<String> {
     let lock = finding.message.iter().find_map(|line| {
         let name = line.split_once(" for `")?.1.split_once("`, held by itself")?.0;
         finding.trace.objects.iter().find(|object| object.name == name)
-    });
-    lock.map_or_else(String::new, |lock| {
-        format!("a thread tried to acquire a {} it already holds: ", lock.kind)
-    })
+    })?;
+    Some(format!("a thread tried to acquire a {} it already holds: ", lock.kind))
 }
 
 fn print(token: &str) -> String {

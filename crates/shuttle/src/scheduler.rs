@@ -150,6 +150,12 @@ pub trait Scheduler {
     fn native(&self) -> Option<Native> {
         None
     }
+
+    /// A copy of the scheduler, as it is now, that may be asked on another OS thread. Only those of this crate have one.
+    #[doc(hidden)]
+    fn sendable(&self) -> Option<Box<dyn Scheduler + Send>> {
+        None
+    }
 }
 
 impl Scheduler for Box<dyn Scheduler + Send> {
@@ -172,5 +178,9 @@ impl Scheduler for Box<dyn Scheduler + Send> {
 
     fn native(&self) -> Option<Native> {
         self.as_ref().native()
+    }
+
+    fn sendable(&self) -> Option<Box<dyn Scheduler + Send>> {
+        self.as_ref().sendable()
     }
 }

@@ -1,11 +1,11 @@
 //! A strategy of unpick that asks a [`Scheduler`](crate::scheduler::Scheduler).
 //!
-//! The scheduler stays on the OS thread of whoever runs the check, since nothing says that it can be sent
-//! to another; the strategy asks it through channels. An execution that unpick starts once more, because
-//! it has learned something about the program, repeats the decisions that were made so far.
+//! A scheduler of the user's stays on the OS thread of whoever runs the check, since nothing says that it can be
+//! sent to another; the strategy asks it through channels. Those of this crate are asked where the strategy is. An
+//! execution that unpick starts once more, because it has learned something about the program, repeats the decisions
+//! that were made so far.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use unpick_core::event::EventId;
@@ -40,15 +40,18 @@ pub(crate) enum Answer {
 
 /// A way to ask the scheduler, and what it has decided in the current execution.
 pub(crate) struct Oracle {
-    pub(crate) questions: Sender<Question>,
-    pub(crate) answers: Receiver<Answer>,
-    pub(crate) decided: Vec<TaskId>,
+    /// Says nothing when the check is over.
+    put: Box<dyn FnMut(Question) -> Option<Answer> + Send>,
+    decided: Vec<TaskId>,
 }
 
 impl Oracle {
+    pub(crate) fn new(put: impl FnMut(Question) -> Option<Answer> + Send + 'static) -> Oracle {
+        Oracle { put: Box::new(put), decided: Vec::new() }
+    }
+
     fn ask(&mut self, question: Question) -> Option<Answer> {
-        self.questions.send(question).ok()?;
-        self.answers.recv().ok()
+        (self.put)(question)
     }
 }
 

@@ -124,14 +124,13 @@ impl<P: Policy> Sampler<P> {
         }
     }
 
-    /// Begins a run, and picks its first thread.
+    /// Begins a run.
     #[cold]
     #[inline(never)]
-    fn begin(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
+    fn begin(&mut self) {
         self.begun = true;
         self.draw = Draw::new(self.seed, self.run);
         self.policy.begin(&self.coverage, &mut self.draw);
-        Some(self.policy.pick(graph, ready, &mut self.draw))
     }
 
     /// Makes room in an execution that is long, or whose consistency has become costly to tell.
@@ -285,11 +284,10 @@ impl<P: Policy> Strategy for Sampler<P> {
     }
 
     fn pick(&mut self, graph: &Graph, ready: &Ready) -> Option<ThreadId> {
-        if self.begun {
-            Some(self.policy.pick(graph, ready, &mut self.draw))
-        } else {
-            self.begin(graph, ready)
+        if !self.begun {
+            self.begin();
         }
+        Some(self.policy.pick(graph, ready, &mut self.draw))
     }
 
     fn read(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> Seen {
@@ -347,6 +345,9 @@ impl<P: Policy> Strategy for Sampler<P> {
     }
 
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
+        if !self.begun {
+            self.begin();
+        }
         let value = self.draw.below(op.operand.max(1));
         scene.graph.add_with_value(thread, op, value)
     }

@@ -45,10 +45,7 @@ pub(crate) fn tell_all(
 /// Tells a violation that was found, and where the report was saved.
 fn tell(config: &Config, program: &Program, found: &Found) -> Result<(Finding, Option<PathBuf>), Error> {
     let Found { violation, ways, number } = found;
-    match tell_schedule(config, program, violation, &ways.needed, *number) {
-        Err(Error::Token { .. }) => tell_schedule(config, program, violation, &ways.whole, *number),
-        told => told,
-    }
+    ways.tell(|schedule| tell_schedule(config, program, violation, schedule, *number))
 }
 
 /// Tells the violation at the end of a schedule.

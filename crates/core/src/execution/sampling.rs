@@ -1,7 +1,7 @@
 //! New events of executions that are drawn at random.
 //!
-//! Ops that touch no memory are taken at once, so every thread stands before an access or a choice when
-//! one of them is to move. The thread that has reached its op last draws who moves, and goes on without a
+//! Ops that touch no memory are taken at once, so every thread stands before an access, or a choice that is no number
+//! for the program, when one of them is to move. The thread that has reached its op last draws who moves, and goes on without a
 //! switch if it is itself.
 
 use super::Execution;
@@ -51,6 +51,8 @@ impl Execution {
             return None;
         }
         let goes_on = match op.kind {
+            // A number that a thread draws is nobody else's business, and it may hold a lock that is not seen.
+            Kind::Choice if op.draws() => true,
             Kind::Read | Kind::Write | Kind::Choice => self.is_drawn(thread, op),
             Kind::Join => !self.is_obstructed(thread, op),
             Kind::Fence | Kind::Spawn | Kind::Finish => true,

@@ -5,7 +5,7 @@ use super::{Native, NativeStrategy, Schedule, Scheduler, Search, Task};
 use crate::current::TaskId;
 
 /// Every execution. As part of another scheduler: every order of steps, depth first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DfsScheduler {
     max_iterations: Option<usize>,
     allow_random_data: bool,
@@ -63,6 +63,10 @@ impl Scheduler for DfsScheduler {
     fn native(&self) -> Option<Native> {
         let (executions, randomness) = (self.max_iterations, self.allow_random_data);
         Some(Native::Strategy(NativeStrategy { search: Search::Every, seed: 0, executions, randomness }))
+    }
+
+    fn sendable(&self) -> Option<Box<dyn Scheduler + Send>> {
+        Some(Box::new(self.clone()))
     }
 }
 

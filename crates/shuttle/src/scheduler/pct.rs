@@ -8,7 +8,7 @@ use crate::current::TaskId;
 
 /// The task of the highest priority moves; priorities are drawn, and at a few steps the one that moves gets
 /// the lowest (Burckhardt and others, 2010).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PctScheduler {
     seed: u64,
     max_iterations: usize,
@@ -97,5 +97,9 @@ impl Scheduler for PctScheduler {
     fn native(&self) -> Option<Native> {
         let name = format!("{}:{}", PctScheduler::STRATEGY, self.depth);
         Some(Native::drawing(&name, self.seed, self.max_iterations))
+    }
+
+    fn sendable(&self) -> Option<Box<dyn Scheduler + Send>> {
+        Some(Box::new(self.clone()))
     }
 }

@@ -5,7 +5,7 @@ use super::{Native, Schedule, Scheduler, Task};
 use crate::current::TaskId;
 
 /// At each step any task that can move, each alike.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RandomScheduler {
     seed: u64,
     max_iterations: usize,
@@ -48,5 +48,9 @@ impl Scheduler for RandomScheduler {
 
     fn native(&self) -> Option<Native> {
         Some(Native::drawing("random", self.seed, self.max_iterations))
+    }
+
+    fn sendable(&self) -> Option<Box<dyn Scheduler + Send>> {
+        Some(Box::new(self.clone()))
     }
 }

@@ -5,7 +5,7 @@ use super::{Schedule, Scheduler, Task};
 use crate::current::TaskId;
 
 /// At each step the next task in the order of their numbers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RoundRobinScheduler {
     max_iterations: usize,
     iterations: usize,
@@ -41,5 +41,9 @@ impl Scheduler for RoundRobinScheduler {
 
     fn next_u64(&mut self) -> u64 {
         self.data.next_u64()
+    }
+
+    fn sendable(&self) -> Option<Box<dyn Scheduler + Send>> {
+        Some(Box::new(self.clone()))
     }
 }

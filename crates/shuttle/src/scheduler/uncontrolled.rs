@@ -105,4 +105,10 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
             }
         }
     }
+
+    fn sendable(&self) -> Option<Box<dyn Scheduler + Send>> {
+        let scheduler = self.scheduler.sendable()?;
+        let first = self.first.clone();
+        Some(Box::new(UncontrolledNondeterminismCheckScheduler { scheduler, first, at: self.at }))
+    }
 }

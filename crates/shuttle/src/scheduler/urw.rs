@@ -8,7 +8,7 @@ use crate::current::TaskId;
 
 /// Any task that can move, in proportion to the steps that it has left: so that each order of steps is as
 /// likely as another (Zhao and others, 2025). How many there are is learned from the first execution.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct UrwRandomScheduler {
     seed: u64,
     max_iterations: usize,
@@ -79,5 +79,9 @@ impl Scheduler for UrwRandomScheduler {
 
     fn native(&self) -> Option<Native> {
         Some(Native::drawing("urw", self.seed, self.max_iterations))
+    }
+
+    fn sendable(&self) -> Option<Box<dyn Scheduler + Send>> {
+        Some(Box::new(self.clone()))
     }
 }

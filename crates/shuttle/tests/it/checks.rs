@@ -482,3 +482,27 @@ fn a_loop_that_yields_lets_others_go_first_under_pct() {
     let message = failure(|| spinning(|| thread::sleep(std::time::Duration::ZERO)));
     assert!(message.contains("exceeded max_steps bound"), "{message}");
 }
+
+/// A random number is no point to switch at, so it may be asked for under a lock that unpick does not see.
+#[test]
+fn random_numbers_may_be_drawn_under_a_lock_of_std() {
+    fn test() {
+        let lock = std::sync::Arc::new(std::sync::Mutex::new(0u32));
+        let draw = |lock: &std::sync::Mutex<u32>| {
+            let mut number = lock.lock().unwrap();
+            *number += shuttle::rand::thread_rng().gen_range(1..3u32);
+        };
+        let theirs = std::sync::Arc::clone(&lock);
+        let other = thread::spawn(move || draw(&theirs));
+        draw(&lock);
+        other.join().unwrap();
+        assert!((2..5).contains(&*lock.lock().unwrap()));
+    }
+    shuttle::check_random(test, 100);
+    shuttle::check_pct(test, 100, 3);
+    shuttle::check_urw(test, 100);
+    shuttle::check_uncontrolled_nondeterminism(test, 100);
+    let mut config = Config::new();
+    config.every_order = true;
+    Runner::new(DfsScheduler::new(None, true), config).run(test);
+}

@@ -243,3 +243,35 @@ fn steps_are_counted_as_shuttle_does() {
         None,
     );
 }
+
+/// What threads share may not be of this crate: then a failure is told in the order in which it was found, and its
+/// schedule has that order.
+#[test]
+fn a_failure_that_only_the_order_of_steps_shows_is_told_and_replayed() {
+    fn test() {
+        let seen = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let theirs = std::sync::Arc::clone(&seen);
+        let other = spawn(async move {
+            theirs.store(1, std::sync::atomic::Ordering::SeqCst);
+            shuttle::future::yield_now().await;
+            theirs.store(2, std::sync::atomic::Ordering::SeqCst);
+        });
+        block_on(async move {
+            shuttle::future::yield_now().await;
+            assert_ne!(seen.load(std::sync::atomic::Ordering::SeqCst), 1, "seen in the middle");
+            other.await.unwrap();
+        });
+    }
+    let failing = |test: &dyn Fn()| {
+        let failed =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(test)).expect_err("the test fails");
+        *failed.downcast::<String>().expect("the report is text")
+    };
+    for check in [shuttle::check_random, shuttle::check_urw, |test, _| shuttle::check_pct(test, 1000, 3)] {
+        let message = failing(&|| check(test, 1000));
+        assert!(message.contains("seen in the middle"), "{message}");
+        let token = message.split('"').nth(1).expect("the schedule is between quotes");
+        let again = failing(&|| shuttle::replay(test, token));
+        assert!(again.contains("seen in the middle"), "{again}");
+    }
+}

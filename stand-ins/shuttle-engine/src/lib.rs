@@ -1,0 +1,3 @@
+//! [`unpick_shuttle::engine`] under the name of Shuttle's engine.
+
+pub use unpick_shuttle::engine::*;
