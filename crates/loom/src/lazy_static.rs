@@ -13,6 +13,10 @@ pub struct Lazy<T: 'static> {
     value: LazyLock<T>,
 }
 
+// SAFETY: as with loom, whatever the value is. Threads under test run one at a time, on one OS thread, and each execution has a value of its own.
+// Outside a model nothing keeps OS threads from sharing it: there a value must be one that they may share.
+unsafe impl<T: 'static> Sync for Lazy<T> {}
+
 impl<T: 'static> Lazy<T> {
     /// For [`lazy_static!`](macro@crate::lazy_static).
     #[doc(hidden)]

@@ -20,7 +20,9 @@
 //! Blocks of the library's own ([`untracked`]) lie in the upper half of each arena, without notes.
 //!
 //! In the execution that is thrown away, memory comes from the system heap, and what the program
-//! frees is kept: freeing it twice would be the end of the process.
+//! frees is kept: freeing it twice would be the end of the process. A check whose threads have no arenas
+//! also keeps what is freed until the execution ends, so that no address is used twice, and pointers that
+//! are equal in one run are equal in all.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -148,11 +150,14 @@ pub(crate) struct Arena {
     kept: Option<Kept>,
 }
 
-/// What a program took from the system heap and gave back, none of which has been freed yet.
-#[derive(Debug, Default)]
+/// What a program gave back to the system heap, none of which has been freed yet.
+#[derive(Debug)]
 struct Kept {
-    taken: Vec<(usize, Layout)>,
+    /// What it took from there, if only that is to be freed.
+    taken: Option<Vec<(usize, Layout)>>,
     given_back: Vec<(usize, Layout)>,
+    /// How many bytes more are kept; the others are freed at once.
+    room: usize,
 }
 
 /// A block's thread and time of birth are known from its address: see [`Arena::find`].
@@ -166,26 +171,46 @@ impl Arena {
         Some(arena)
     }
 
-    /// An arena without room: the thread uses the system heap, and keeps what it frees.
+    /// An arena without room: the thread uses the system heap, and keeps all that it frees. Only what it took itself is
+    /// freed in the end.
     pub(crate) fn keeping() -> Box<Arena> {
+        Arena::without_room(Kept { taken: Some(Vec::new()), given_back: Vec::new(), room: usize::MAX })
+    }
+
+    /// An arena without room: the thread uses the system heap, and keeps what it frees, as much as an arena holds.
+    pub(crate) fn delaying() -> Box<Arena> {
+        Arena::without_room(Kept { taken: None, given_back: Vec::new(), room: ARENA_BYTES })
+    }
+
+    fn without_room(kept: Kept) -> Box<Arena> {
         let mut arena = Arena::in_region(0, 0);
-        (arena.limit, arena.used_untracked, arena.kept) = (0, ARENA_BYTES, Some(Kept::default()));
+        (arena.limit, arena.used_untracked, arena.kept) = (0, ARENA_BYTES, Some(kept));
         Box::new(arena)
     }
 
-    /// Frees what was kept: each block once, and only blocks that were taken.
+    /// Frees what was kept, each block once.
     pub(crate) fn free_kept(&mut self) {
-        let Some(Kept { mut taken, mut given_back }) = self.kept.take() else { return };
+        let Some(kept) = &mut self.kept else { return };
         let key = |&(block, layout): &(usize, Layout)| (block, layout.size(), layout.align());
-        taken.sort_unstable_by_key(key);
-        given_back.sort_unstable_by_key(key);
-        given_back.dedup();
-        for (block, layout) in given_back {
-            if taken.binary_search_by_key(&key(&(block, layout)), key).is_ok() {
-                // SAFETY: the block was allocated with this layout, and given back by the program,
-                // which has ended.
-                unsafe { std::alloc::dealloc(block as *mut u8, layout) };
-            }
+        kept.given_back.sort_unstable_by_key(key);
+        if let Some(taken) = &mut kept.taken {
+            taken.sort_unstable_by_key(key);
+            kept.given_back.retain(|block| taken.binary_search_by_key(&key(block), key).is_ok());
+            taken.clear();
+        }
+        kept.given_back.dedup_by_key(|&mut (block, _)| block);
+        for (block, layout) in kept.given_back.drain(..) {
+            kept.room = kept.room.saturating_add(layout.size());
+            // SAFETY: the block was allocated with this layout, and given back by the program,
+            // which has ended.
+            unsafe { std::alloc::dealloc(block as *mut u8, layout) };
+        }
+    }
+
+    /// Forgets what was kept, without freeing it.
+    pub(crate) fn forget_kept(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            kept.given_back.clear();
         }
     }
 
@@ -430,12 +455,12 @@ pub(crate) fn is_active() -> bool {
     !ACTIVE.get().is_null()
 }
 
-/// Whether what this OS thread frees is kept.
+/// Whether a block that this OS thread frees is kept.
 #[inline(always)]
-fn keeps() -> bool {
+fn keeps(layout: Layout) -> bool {
     let arena = ACTIVE.get();
     // SAFETY: as in `Allocator::alloc`.
-    !arena.is_null() && unsafe { (*arena).kept.is_some() }
+    !arena.is_null() && unsafe { (*arena).kept.as_ref() }.is_some_and(|kept| layout.size() <= kept.room)
 }
 
 /// Notes a block of the system heap that was taken or given back while such blocks are kept.
@@ -444,8 +469,13 @@ fn keeps() -> bool {
 fn keep(block: usize, layout: Layout, taken: bool) {
     let arena = enter(std::ptr::null_mut());
     // SAFETY: as in `Allocator::alloc`; the vectors grow on the system heap.
-    if let Some(kept) = unsafe { arena.as_mut() }.and_then(|arena| arena.kept.as_mut()) {
-        if taken { &mut kept.taken } else { &mut kept.given_back }.push((block, layout));
+    match unsafe { arena.as_mut() }.and_then(|arena| arena.kept.as_mut()) {
+        Some(kept) if !taken => {
+            kept.room -= layout.size();
+            kept.given_back.push((block, layout));
+        }
+        Some(kept) => kept.taken.iter_mut().for_each(|all| all.push((block, layout))),
+        None => {}
     }
     enter(arena);
 }
@@ -578,7 +608,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if !is_ours(block as usize) {
-            if keeps() {
+            if keeps(layout) {
                 keep(block as usize, layout, false);
             } else {
                 // SAFETY: not ours, so it came from `outside`.
@@ -590,7 +620,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !is_ours(block as usize) && !keeps() {
+        if !is_ours(block as usize) && !keeps(layout) {
             // SAFETY: not ours, so it came from `outside`.
             return unsafe { self.outside.realloc(block, layout, size) };
         }

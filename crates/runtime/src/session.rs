@@ -211,8 +211,10 @@ pub(crate) struct Session {
     pub(crate) shared: Shared,
     /// The address of the last fault, and the registers then.
     pub(crate) fault: (usize, [usize; 16]),
-    /// What threads have for memory in the execution that is thrown away.
+    /// What threads have for memory where that is the system heap.
     pub(crate) keeping: Option<Box<Arena>>,
+    /// Whether this is the execution that is thrown away.
+    pub(crate) is_trial: bool,
     stamp: u64,
     /// The stamp of objects on the system heap, which may outlive the run.
     heap_stamp: u64,
@@ -276,6 +278,7 @@ impl Session {
             shared: Shared::default(),
             fault: (0, [0; 16]),
             keeping: None,
+            is_trial: false,
             stamp: 0,
             heap_stamp: 0,
             runs: 0,
@@ -448,6 +451,7 @@ impl Session {
             self.use_arenas(true);
         }
         self.statics.restore();
+        self.give_back_memory();
         self.worn |= std::thread::panicking() || self.ambient.as_ref().is_some_and(|ambient| ambient.used);
         // The usual case, in which nothing is wrong.
         let plain = self.execution.graph().has_plain();
@@ -457,6 +461,16 @@ impl Session {
         match (self.judge(outcome), leak) {
             (Outcome::Complete, Some(leak)) => Outcome::Violated(Box::new(leak)),
             (outcome, _) => outcome,
+        }
+    }
+
+    /// Frees what the program has freed on the system heap.
+    fn give_back_memory(&mut self) {
+        let Some(kept) = &mut self.keeping else { return };
+        match &self.ambient {
+            // What was put back may own some of it.
+            Some(ambient) if ambient.restored => kept.forget_kept(),
+            _ => kept.free_kept(),
         }
     }
 
@@ -601,7 +615,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
                 break;
             }
             resume(session, thread);
-            if (*session).keeping.is_some() {
+            if (*session).is_trial {
                 (*session).ambient.iter_mut().for_each(Ambient::look);
             }
             if !(*session).detached.is_empty() && (*session).is_over() {

@@ -377,17 +377,14 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     session.use_arenas(false);
     if !session.has_allocator {
         // What is born in the execution stays where it is.
+        session.keeping = Some(arena::Arena::delaying());
         session.recorder = state.task.recorder.take();
         return None;
     }
     open_streams();
-    session.keeping = Some(arena::Arena::keeping());
+    (session.keeping, session.is_trial) = (Some(arena::Arena::keeping()), true);
     session::run(&mut **session);
-    let restored = session.ambient.as_ref().is_some_and(|ambient| ambient.restored);
-    // What was put back may own some of it.
-    if let Some(mut kept) = session.keeping.take().filter(|_| !restored) {
-        kept.free_kept();
-    }
+    (session.keeping, session.is_trial) = (None, false);
     if let Some(error) = session.error.take() {
         return Some(Pause::Failed(error));
     }

@@ -6,6 +6,7 @@
 mod covered;
 
 mod cells;
+mod heap;
 mod memory;
 mod models;
 mod objects;

@@ -182,3 +182,24 @@ fn a_hidden_counter_in_a_static_has_an_order() {
     });
     assert!(report.contains("main came last"), "{report}");
 }
+
+loom::lazy_static! {
+    static ref LOCK: Mutex<()> = Mutex::new(());
+    static ref GUARD: RefCell<Option<loom::sync::MutexGuard<'static, ()>>> = RefCell::new(None);
+}
+
+/// As with loom, a static may hold what threads could not share otherwise: a guard of a lock here, for a critical section that
+/// begins and ends in different calls.
+#[test]
+fn statics_hold_what_is_not_sync() {
+    fn section() {
+        let guard = LOCK.lock().unwrap();
+        assert!(GUARD.replace(Some(guard)).is_none());
+        drop(GUARD.take());
+    }
+    model(|| {
+        let other = thread::spawn(section);
+        section();
+        other.join().unwrap();
+    });
+}

@@ -85,7 +85,7 @@ impl Session {
         if let Some(from) = self.spins.visit(&self.execution, thread, &state) {
             let (state, memory) = (state.hash(), self.memory());
             // The execution that is thrown away need not be right about it.
-            let seen = self.is_on_arenas() && !self.spilled || self.keeping.is_some();
+            let seen = self.is_on_arenas() && !self.spilled || self.is_trial;
             let left = if seen { 0 } else { self.limits.max_rounds };
             let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory, left };
             self.spins.ghost = Some(ghost);
