@@ -1,8 +1,8 @@
 //! What Shuttle's versions of other crates, such as `shuttle-tokio`, use of the crate `shuttle-engine`, under the names
 //! that it has there.
 //!
-//! They have state of their own, in locks and atomics of `std`, and say where others may run first. A search that
-//! finds nothing is followed by one through every order of steps then.
+//! They have state of their own, in locks and atomics of `std`, and say where others may run first. Only a search
+//! through every order of steps counts then.
 
 /// Executions and their threads.
 pub mod runtime {

@@ -112,8 +112,9 @@ where
     let unseen = Arc::new(AtomicBool::new(false));
     let verdict = check.run(program(move || theirs(), Rules { draws, randomness }, &unseen));
     let again = match &verdict {
-        // A search that has found nothing, and did not see all that threads share.
-        Ok(Verdict::Holds(_)) if unseen.load(Relaxed) => !draws,
+        // The search did not see all that threads share: it may have missed something, or followed an order of steps
+        // that cannot be.
+        Ok(_) if unseen.load(Relaxed) && !draws => true,
         // Threads share something that is not of this crate, such as the futures of another. Then only
         // orders of steps tell executions apart.
         Err(Error::Diverged { .. } | Error::Token { .. }) => !draws,
