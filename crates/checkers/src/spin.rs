@@ -15,8 +15,10 @@
 //! A write of the value just read counts as no write: `while lock.swap(true) {}` only waits.
 //!
 //! Nor does a round that leaves everything as it was change anything. That is so for waits with a
-//! time limit: the thread gives up, takes its lock, looks, gives the lock back, and waits again. Only
-//! rounds from giving up to giving up are looked at in this way.
+//! time limit: the thread gives up, takes its lock, looks, gives the lock back, and waits again. And for
+//! loops that take a lock, look, and give it back. Only rounds from giving up to giving up, or from lock to
+//! lock, are looked at in this way, and the latter only once there were some in a row: most loops around
+//! a lock do something, which is not seen as an event.
 //!
 //! Where executions are drawn at random, a loop that is not recognised just goes on, and most loops end
 //! soon. There a thread is watched only while it goes round: when it has been at a suspect place for a few
@@ -43,8 +45,14 @@ pub struct State<'a> {
     pub at: u32,
     /// Its live stack, registers on top.
     pub live: &'a [u8],
-    /// Whether the thread is about to give up waiting.
+    /// Whether the thread is about to give up waiting, or to take a lock: [`undoes`].
     pub gives_up: bool,
+}
+
+/// Whether a round of a loop that ends before the op may have changed something and undone it.
+#[inline(always)]
+pub fn undoes(op: &Op) -> bool {
+    matches!(op.rmw, Rmw::GiveUp | Rmw::Lock)
 }
 
 impl State<'_> {
@@ -203,16 +211,18 @@ pub struct Spins {
     runs: u64,
     /// Whether only what was shortly before is looked at.
     near: bool,
+    /// Whether the run follows another one: what a loop came to there is to be seen at once.
+    follows: bool,
     /// The threads whose states are looked at in this run, if it is a sampled one: there they are where a
     /// thread has been at a suspect place for a few times in a row.
     pub watched: ThreadSet,
 }
 
 impl Spins {
-    /// Forgets what belongs to the last run; `samples`: so does the strategy. Whether loops are recognised
+    /// Forgets what belongs to the last run; `samples`: so does the strategy; `follows`: it repeats another run. Whether loops are recognised
     /// elsewhere from now on, so that the exploration must start anew.
-    pub fn begin(&mut self, samples: bool) -> bool {
-        self.near = samples;
+    pub fn begin(&mut self, samples: bool, follows: bool) -> bool {
+        (self.near, self.follows) = (samples, follows);
         self.runs += 1;
         self.ghost = None;
         self.visits.iter_mut().for_each(Visits::clear);
@@ -386,8 +396,9 @@ impl Spins {
         if dull && !graph.thread_len(thread).is_multiple_of(8) {
             return false;
         }
-        // To look at states is slow, and a loop of a sampled execution may go on for a while.
-        let enough = if self.near { ROUNDS } else { 1 };
+        // To look at states is slow, and a loop of a sampled execution, or around a lock, may go on for a while.
+        let soon = self.follows || (!self.near && op.rmw != Rmw::Lock);
+        let enough = if soon { 1 } else { ROUNDS };
         if rounds(graph, thread, op, enough, self.most()) < enough
             || (dull && self.passed(graph, thread, op.site) != 0)
         {
@@ -396,7 +407,7 @@ impl Spins {
         self.suspects.push(op.site);
         self.marks |= mark(op.site);
         self.records.push(Record { changes: 0, passes: u64::MAX, stays: dull });
-        self.gives_up |= op.rmw == Rmw::GiveUp;
+        self.gives_up |= undoes(op);
         true
     }
 }
@@ -438,8 +449,8 @@ fn are_idle(graph: &Graph, thread: ThreadId, mut events: Range<u32>, gives_up: b
 }
 
 /// Whether these events of a thread leave every location as it was, and nobody has written to it in
-/// between. In a round that does not end where the thread gives up, nothing may be written at all: there
-/// it may hold a lock that others need.
+/// between. In a round that does not end where the thread gives up, or takes a lock, nothing may be written at all:
+/// there it may hold a lock that others need.
 fn changes_nothing(graph: &Graph, thread: ThreadId, events: Range<u32>, gives_up: bool) -> bool {
     // Locations that are written, with the place of the last write and the value before the first.
     let mut changed: Vec<(Addr, usize, Value)> = Vec::new();
@@ -470,7 +481,7 @@ fn changes_nothing(graph: &Graph, thread: ThreadId, events: Range<u32>, gives_up
 /// events.
 #[inline]
 fn rounds(graph: &Graph, thread: ThreadId, op: &Op, enough: usize, most: usize) -> usize {
-    if op.rmw == Rmw::GiveUp {
+    if undoes(op) {
         return rounds_of(graph, thread, op, enough, most, |id| may_be_idle(graph, id, true));
     }
     rounds_of(graph, thread, op, enough, most, |id| is_idle(graph, id))
@@ -493,8 +504,11 @@ fn rounds_of(
         if rounds == enough || (!mere_read && !idle(EventId::new(thread, base + index))) {
             break;
         }
-        if event.site == op.site && event.addr == op.addr {
-            if last.is_some_and(|rf| rf != event.rf) {
+        if event.site == op.site && event.addr == op.addr && event.kind == op.kind {
+            // Who takes a lock again sees that it was given back in the round before.
+            let own =
+                |rf: EventId| op.rmw == Rmw::Lock && rf.thread == thread && rf.index > (base + index) as u32;
+            if last.is_some_and(|rf| rf != event.rf && !own(rf)) {
                 break;
             }
             last = Some(event.rf);
@@ -509,6 +523,7 @@ fn rounds_of(
 pub fn cut(execution: &mut Execution, thread: ThreadId, op: &Op, most: usize) -> bool {
     let graph = execution.graph();
     let cuts = !execution.samples()
+        && op.rmw != Rmw::Lock
         && graph.thread_len(thread) >= most
         && rounds(graph, thread, op, most, usize::MAX) >= most
         && !execution.goes_on(thread);

@@ -567,6 +567,9 @@ impl Execution {
                 if op.rmw == Rmw::Post || (self.looks_ahead && seen.changed) {
                     self.wake_at(op.addr);
                 }
+                if op.rmw == Rmw::TryLock && !self.watching.is_empty() {
+                    self.wake_observed(EventId { thread, index: self.runs[thread.index()].pc });
+                }
                 seen.value
             }
             Kind::Write => {

@@ -218,7 +218,7 @@ impl Session {
         self.shadow.begin();
         self.places.begin();
         self.excuses.begin();
-        if self.spins.begin(self.execution.samples()) {
+        if self.spins.begin(self.execution.samples(), self.recorder.is_some()) {
             self.renew = true;
             self.execution.repeat();
         }

@@ -361,7 +361,7 @@ impl Session {
         self.clocks.clear();
         self.detached.clear();
         self.execution.set_timers(self.limits.timeouts == Timeouts::Last);
-        if self.spins.begin(self.execution.samples()) {
+        if self.spins.begin(self.execution.samples(), self.recorder.is_some()) {
             self.renew = true;
             self.execution.repeat();
         }

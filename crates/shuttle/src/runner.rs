@@ -236,7 +236,9 @@ impl<S: Scheduler> Asked<S> {
         if self.panicked.is_some() {
             return nothing(question);
         }
-        let given = catch_unwind(AssertUnwindSafe(|| put(&mut self.scheduler, question)));
+        // It may be asked in a thread under test, and is no part of the engine.
+        let ask = AssertUnwindSafe(|| put(&mut self.scheduler, question));
+        let given = unpick::outside(|| catch_unwind(ask));
         let given = given.unwrap_or_else(|payload| {
             self.panicked = Some(payload);
             nothing(question)

@@ -1,7 +1,7 @@
 //! Threads that wait: what for, who lets them go on, and what is left of a run that is ended early.
 
 use super::Execution;
-use crate::event::Event;
+use crate::event::{Event, EventId};
 use crate::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
 use crate::outcome::{Divergence, Outcome};
 use crate::violation::{Point, Violation, Wait, Waiter};
@@ -120,11 +120,14 @@ impl Execution {
     /// Stops a thread whose loop has come back to where it was at event `from` and has only read
     /// since, before `op` if that is known. `false`: the thread goes on at once, since it did so when
     /// this was recorded; or since a value that it has read was not the newest, and the strategy
-    /// looks ahead.
+    /// looks ahead; or since others know that it went round.
     pub fn spin(&mut self, point: Point, op: Option<&Op>, from: u32) -> bool {
         let thread = point.thread;
         let repeats = !self.is_fresh(thread) || self.goes_on(thread);
         if repeats {
+            return false;
+        }
+        if self.is_observed(thread, from) {
             return false;
         }
         if self.looks_ahead && !self.is_up_to_date(thread, from) {
@@ -161,6 +164,31 @@ impl Execution {
             event.rmw == Rmw::Lock && newest != event.rf && newest.thread != thread
         };
         !events.iter().any(Event::is_free) && reads.all(|event| seen(event) == now(event) && !taken(event))
+    }
+
+    /// Whether another thread has found a lock taken that the thread has had from this event on: what it did then may
+    /// rest on that.
+    fn is_observed(&self, thread: ThreadId, from: u32) -> bool {
+        let locks = |event: &Event| event.is_read() && event.rmw == Rmw::Lock;
+        let found = |event: &Event| {
+            let taken = event.rmw == Rmw::TryLock && !event.is_update() && !event.rf.is_init();
+            taken && event.rf.thread == thread && event.rf.index >= from
+        };
+        self.graph.since(thread, from).iter().any(locks)
+            && self.graph.order().iter().any(|&id| found(self.graph.event(id)))
+    }
+
+    /// Lets a thread go on that waits in a loop, if another one has just found a lock taken by it there.
+    #[inline(never)]
+    pub(super) fn wake_observed(&mut self, found: EventId) {
+        let event = *self.graph.event(found);
+        let lock = event.rf;
+        self.wake(|_, waiter| match waiter.wait {
+            Wait::Spin { from } if !event.is_update() && !lock.is_init() => {
+                lock.thread == waiter.point.thread && lock.index >= from
+            }
+            _ => false,
+        });
     }
 
     /// Ends the run if the thread gives back a lock that it does not hold.

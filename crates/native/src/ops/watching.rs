@@ -71,6 +71,8 @@ impl Session {
             if self.execution.samples() {
                 return Watch::Go;
             }
+            // What goes round is in the graph by now, if it is not only a read.
+            self.renew |= op.rmw == Rmw::Lock;
             self.execution.repeat();
             return Watch::Stop;
         }
@@ -132,11 +134,6 @@ impl Session {
         // SAFETY: the live part of the running thread's stack, from the saved registers up; it is looked at
         // before the thread is left.
         let live = unsafe { std::slice::from_raw_parts(caller.frame as *const u8, top - caller.frame) };
-        State {
-            site: op.site,
-            at: self.execution.position(caller.thread),
-            live,
-            gives_up: op.rmw == Rmw::GiveUp,
-        }
+        State { site: op.site, at: self.execution.position(caller.thread), live, gives_up: spin::undoes(op) }
     }
 }

@@ -40,6 +40,8 @@ impl Session {
                 self.look_closely(thread);
                 return Watch::Go;
             }
+            // What goes round is in the graph by now, if it is not only a read.
+            self.renew |= op.rmw == Rmw::Lock;
             self.execution.repeat();
             return Watch::Stop;
         }
@@ -115,7 +117,7 @@ impl Session {
         // SAFETY: the live part of the running fiber's stack, from the saved registers up; it is
         // looked at before the fiber is left.
         let live = unsafe { std::slice::from_raw_parts(stack as *const u8, base - stack) };
-        State { site: op.site, at: self.execution.position(thread), live, gives_up: op.rmw == Rmw::GiveUp }
+        State { site: op.site, at: self.execution.position(thread), live, gives_up: spin::undoes(op) }
     }
 
     /// A hash of the memory of all threads.

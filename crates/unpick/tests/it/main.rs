@@ -30,6 +30,7 @@ mod outside;
 mod overflow;
 mod owners;
 mod panics;
+mod polling;
 mod primitives;
 mod regressions;
 mod sampling;

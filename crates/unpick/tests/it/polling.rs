@@ -1,0 +1,104 @@
+//! Loops that take a lock, look, and give it back.
+
+use std::sync::Arc;
+
+use unpick::sync::Mutex;
+use unpick::{Check, Reason, Verdict, thread};
+
+use crate::support::*;
+
+const STRATEGIES: [&str; 6] = ["optimal", "in-order", "dpor", "source-dpor", "chess", "icb"];
+
+/// Looks under a lock until a number is there.
+fn poll(lock: &Mutex<usize>, number: usize) {
+    while *lock.lock().unwrap() != number {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_loop_that_looks_under_a_lock_waits() {
+    for strategy in STRATEGIES {
+        let (_, verdict) = outcomes_in(&Check::new().strategy(strategy), || {
+            let lock = Arc::new(Mutex::new(0));
+            let theirs = lock.clone();
+            let other = thread::spawn(move || {
+                poll(&theirs, 1);
+                *theirs.lock().unwrap() = 2;
+            });
+            *lock.lock().unwrap() = 1;
+            poll(&lock, 2);
+            other.join().unwrap();
+            0_u64
+        });
+        assert!(verdict.holds(), "{strategy}: {verdict}");
+    }
+}
+
+#[test]
+fn a_loop_that_looks_for_what_does_not_come_is_a_livelock() {
+    for strategy in STRATEGIES {
+        let verdict = Check::new().strategy(strategy).run(|| {
+            let lock = Arc::new(Mutex::new(0));
+            let theirs = lock.clone();
+            thread::spawn(move || *theirs.lock().unwrap() = 1);
+            poll(&lock, 2);
+        });
+        let verdict = verdict.unwrap_or_else(|error| panic!("{error}"));
+        let finding = verdict.violation().unwrap_or_else(|| panic!("{strategy}: {verdict}"));
+        assert_eq!(finding.title, "livelock", "{strategy}");
+    }
+}
+
+/// Others may see that the thread looks, and let it see something for that reason.
+#[test]
+fn a_round_that_was_seen_counts() {
+    for strategy in ["optimal", "in-order"] {
+        let check = Check::new().strategy(strategy).max_events(60);
+        let (seen, verdict) = outcomes_in(&check, || {
+            let lock = Arc::new(Mutex::new(0));
+            let theirs = lock.clone();
+            let other = thread::spawn(move || {
+                let failed = theirs.try_lock().is_err();
+                *theirs.lock().unwrap() = 1;
+                failed
+            });
+            poll(&lock, 1);
+            u64::from(other.join().unwrap())
+        });
+        assert_eq!(seen, [0, 1].into(), "{strategy}: {verdict}");
+    }
+}
+
+#[test]
+fn a_loop_that_counts_under_a_lock_ends() {
+    for (strategy, rounds) in [("optimal", 20), ("in-order", 20), ("dpor", 10), ("chess", 10)] {
+        let (seen, verdict) = outcomes_in(&Check::new().strategy(strategy), move || {
+            let lock = Arc::new(Mutex::new(0));
+            let theirs = lock.clone();
+            let other = thread::spawn(move || *theirs.lock().unwrap());
+            for _ in 0..rounds {
+                *lock.lock().unwrap() += 1;
+            }
+            other.join().unwrap() as u64
+        });
+        assert!(verdict.holds(), "{strategy}: {verdict}");
+        assert_eq!(seen, (0..=rounds as u64).collect(), "{strategy}: {verdict}");
+    }
+}
+
+#[test]
+fn a_loop_that_looks_under_a_lock_ends_when_it_is_drawn() {
+    for strategy in ["random", "pct:3", "pos", "surw"] {
+        let verdict = Check::new().strategy(strategy).max_executions(200).run(|| {
+            let lock = Arc::new(Mutex::new(0));
+            let theirs = lock.clone();
+            let other = thread::spawn(move || *theirs.lock().unwrap() = 1);
+            poll(&lock, 1);
+            other.join().unwrap();
+        });
+        let verdict = verdict.unwrap_or_else(|error| panic!("{error}"));
+        let cut = matches!(verdict, Verdict::Inconclusive(Reason::Events(_), _));
+        assert!(!cut && verdict.violation().is_none(), "{strategy}: {verdict}");
+    }
+}
