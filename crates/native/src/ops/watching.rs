@@ -63,7 +63,9 @@ impl Session {
                 return self.revisit(caller, op);
             }
         }
+        // How often a thread has a lock of its own is not part of its state.
         if first
+            && op.rmw != Rmw::Lock
             && self.spins.looks_at(self.execution.position(thread))
             && self.spins.recurs(self.execution.graph(), thread, op)
         {
@@ -71,8 +73,6 @@ impl Session {
             if self.execution.samples() {
                 return Watch::Go;
             }
-            // What goes round is in the graph by now, if it is not only a read.
-            self.renew |= op.rmw == Rmw::Lock;
             self.execution.repeat();
             return Watch::Stop;
         }
