@@ -120,14 +120,14 @@ impl Execution {
     /// Stops a thread whose loop has come back to where it was at event `from` and has only read
     /// since, before `op` if that is known. `false`: the thread goes on at once, since it did so when
     /// this was recorded; or since a value that it has read was not the newest, and the strategy
-    /// looks ahead; or since others know that it went round.
+    /// looks ahead; or since others know that it went round, and so had a lock.
     pub fn spin(&mut self, point: Point, op: Option<&Op>, from: u32) -> bool {
         let thread = point.thread;
         let repeats = !self.is_fresh(thread) || self.goes_on(thread);
         if repeats {
             return false;
         }
-        if self.is_observed(thread, from) {
+        if op.is_some_and(|op| op.rmw == Rmw::Lock) && self.is_observed(thread, from) {
             return false;
         }
         if self.looks_ahead && !self.is_up_to_date(thread, from) {
@@ -178,14 +178,16 @@ impl Execution {
             && self.graph.order().iter().any(|&id| found(self.graph.event(id)))
     }
 
-    /// Lets a thread go on that waits in a loop, if another one has just found a lock taken by it there.
+    /// Lets a thread go on that waits in a loop around a lock, if another one has just found that taken by it.
     #[inline(never)]
     pub(super) fn wake_observed(&mut self, found: EventId) {
         let event = *self.graph.event(found);
         let lock = event.rf;
-        self.wake(|_, waiter| match waiter.wait {
+        self.wake(|execution, waiter| match waiter.wait {
             Wait::Spin { from } if !event.is_update() && !lock.is_init() => {
-                lock.thread == waiter.point.thread && lock.index >= from
+                let locks = |op: &Op| op.rmw == Rmw::Lock;
+                let thread = waiter.point.thread;
+                lock.thread == thread && lock.index >= from && execution.ready.op(thread).is_some_and(locks)
             }
             _ => false,
         });

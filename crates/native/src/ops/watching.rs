@@ -134,6 +134,11 @@ impl Session {
         // SAFETY: the live part of the running thread's stack, from the saved registers up; it is looked at
         // before the thread is left.
         let live = unsafe { std::slice::from_raw_parts(caller.frame as *const u8, top - caller.frame) };
-        State { site: op.site, at: self.execution.position(caller.thread), live, gives_up: spin::undoes(op) }
+        State {
+            site: op.site,
+            at: self.execution.position(caller.thread),
+            live,
+            gives_up: op.rmw == Rmw::GiveUp,
+        }
     }
 }
