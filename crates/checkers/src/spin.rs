@@ -170,6 +170,9 @@ const NEAR: usize = 128;
 /// Rounds after which a place becomes suspect there.
 const ROUNDS: usize = 8;
 
+/// Rounds after which a loop around a lock becomes suspect.
+const LOCKS: usize = 32;
+
 /// Rounds after which a thread is watched there, if the place is suspect.
 const FEW_ROUNDS: usize = 3;
 
@@ -397,8 +400,12 @@ impl Spins {
             return false;
         }
         // To look at states is slow, and a loop of a sampled execution, or around a lock, may go on for a while.
-        let soon = self.follows || (!self.near && op.rmw != Rmw::Lock);
-        let enough = if soon { 1 } else { ROUNDS };
+        let enough = match op.rmw {
+            _ if self.follows => 1,
+            Rmw::Lock => LOCKS,
+            _ if self.near => ROUNDS,
+            _ => 1,
+        };
         if rounds(graph, thread, op, enough, self.most()) < enough
             || (dull && self.passed(graph, thread, op.site) != 0)
         {

@@ -54,7 +54,7 @@ fn a_loop_that_looks_for_what_does_not_come_is_a_livelock() {
 #[test]
 fn a_round_that_was_seen_counts() {
     for strategy in ["optimal", "in-order"] {
-        let check = Check::new().strategy(strategy).max_events(60);
+        let check = Check::new().strategy(strategy).max_events(200);
         let (seen, verdict) = outcomes_in(&check, || {
             let lock = Arc::new(Mutex::new(0));
             let theirs = lock.clone();
