@@ -171,7 +171,7 @@ const NEAR: usize = 128;
 const ROUNDS: usize = 8;
 
 /// Rounds after which a loop around a lock becomes suspect.
-const LOCKS: usize = 32;
+const LOCKS: usize = 16;
 
 /// Rounds after which a thread is watched there, if the place is suspect.
 const FEW_ROUNDS: usize = 3;
