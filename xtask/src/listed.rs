@@ -3,7 +3,6 @@
 //! Each test is a process of its own, since some hang. The list is a part of the documentation, with the reasons; a
 //! test that fails and is not listed, or that is listed and passes, is a failure.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -46,7 +45,9 @@ impl Listed {
         limit: Duration,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<(), Problem> {
-        for test in tests(&program.path)?.into_iter().filter(|test| is_wanted(test)) {
+        let ignored = tests_of(&program.path, &["--ignored"])?;
+        let runs = |test: &String| !ignored.contains(test) && is_wanted(test);
+        for test in tests_of(&program.path, &[])?.into_iter().filter(runs) {
             let name = format!("{}{test}", program.prefix);
             match (passes(&program.path, &test, limit)?, self.has(&name)) {
                 (true, false) => self.passed += 1,
@@ -85,14 +86,10 @@ pub(crate) fn built(messages: &str) -> impl DoubleEndedIterator<Item = (String, 
     })
 }
 
-/// The names of the tests that are run.
-fn tests(program: &Path) -> Result<Vec<String>, Problem> {
-    let list = |more: &[&str]| -> Result<BTreeSet<String>, Problem> {
-        let listed = output(Command::new(program).arg("--list").args(more))?;
-        Ok(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(String::from).collect())
-    };
-    let ignored = list(&["--ignored"])?;
-    Ok(list(&[])?.into_iter().filter(|test| !ignored.contains(test)).collect())
+/// The names of all tests of a program, or of those that a flag asks for.
+pub(crate) fn tests_of(program: &Path, flags: &[&str]) -> Result<Vec<String>, Problem> {
+    let list = output(Command::new(program).args(["--list", "--format", "terse"]).args(flags))?;
+    Ok(list.lines().filter_map(|line| line.strip_suffix(": test")).map(String::from).collect())
 }
 
 fn passes(program: &Path, test: &str, limit: Duration) -> Result<bool, Problem> {

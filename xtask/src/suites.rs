@@ -17,10 +17,11 @@ mod runtime;
 use std::path::{Path, PathBuf};
 
 use crate::Problem;
+use crate::listed::tests_of;
 use crate::numbers::{geometric_mean, seconds, short, table};
 
 use self::fetch::{Built, build, build_empty, fetch, own_tests};
-use self::process::{Run, tests_of, time, time_empty};
+use self::process::{Run, time, time_empty};
 
 /// A published crate with loom tests.
 pub(crate) struct Suite {
@@ -181,7 +182,7 @@ impl Suites {
         let source = fetch(suite.name, suite.version, folder)?;
         let ours = build(suite, &source, folder, true)?;
         let loom = if self.ours_only { None } else { Some(build(suite, &source, folder, false)?) };
-        let tests = tests_of(&ours.program)?;
+        let tests = tests_of(&ours.program, &[])?;
         let wanted = |test: &&String| {
             test.starts_with(suite.tests)
                 && self.test.as_ref().is_none_or(|part| test.contains(part.as_str()))

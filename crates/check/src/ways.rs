@@ -30,8 +30,7 @@ impl Ways {
         }
         let schedule = |order: &[EventId]| Schedule::new(graph, order, model).with_facts(facts);
         let linear = |lens: &[u32]| schedule(&linearise(graph, lens));
-        let threads = (0..graph.thread_count()).map(|t| ThreadId(t as u32));
-        let all: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
+        let all: Vec<u32> = graph.thread_lens().collect();
         Ways {
             needed: linear(&graph.closure(&foundation(graph, violation))),
             whole: linear(&all),

@@ -406,6 +406,10 @@ impl Spins {
             _ if self.near => ROUNDS,
             _ => 1,
         };
+        // There are a lock and an unlock in each round.
+        if op.rmw == Rmw::Lock && graph.thread_len(thread) < 2 * enough {
+            return false;
+        }
         if rounds(graph, thread, op, enough, self.most()) < enough
             || (dull && self.passed(graph, thread, op.site) != 0)
         {

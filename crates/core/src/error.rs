@@ -59,6 +59,13 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether an execution could not be repeated: threads may share what is not seen.
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Error::Diverged { .. } | Error::Token { .. })
+    }
+}
+
 impl std::error::Error for Error {}
 
 impl fmt::Display for Error {

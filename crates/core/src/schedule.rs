@@ -245,8 +245,7 @@ pub fn linearise(graph: &Graph, lens: &[u32]) -> Vec<EventId> {
 /// All events in the order in which they took effect: what threads share unseen is then as it was. If that does not extend
 /// `po ∪ rf`, as [`linearise`] has them.
 pub fn in_order(graph: &Graph) -> Vec<EventId> {
-    let threads = (0..graph.thread_count()).map(|thread| ThreadId(thread as u32));
-    let lens: Vec<u32> = threads.map(|thread| graph.thread_len(thread) as u32).collect();
+    let lens: Vec<u32> = graph.thread_lens().collect();
     let mut done = vec![0; lens.len()];
     let extends = graph.order().iter().all(|id| {
         let goes = done[id.thread.index()] == id.index && can_go(graph, &lens, &done, id.thread.index());

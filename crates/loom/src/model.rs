@@ -97,7 +97,7 @@ impl Builder {
         }
         let program = Arc::clone(&f);
         let mut verdict = check.run_or_end(move || program());
-        let was_lost = matches!(&verdict, Err(Error::Diverged { .. } | Error::Token { .. }));
+        let was_lost = verdict.as_ref().is_err_and(Error::is_lost);
         if was_lost && self.preemption_bound.is_none() {
             // Threads share what is not seen here, such as the count of an `Arc` of std. Executions in which effects take
             // place in order, as they do with loom, can be repeated step by step.

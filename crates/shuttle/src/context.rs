@@ -37,8 +37,8 @@ struct Context {
     tags: BTreeMap<usize, Arc<dyn Tag>>,
     /// Random numbers that each thread has asked for.
     drawn: BTreeMap<usize, u64>,
-    /// What is kept for an address until the execution ends.
-    kept: BTreeMap<usize, Rc<dyn Any>>,
+    /// What is kept for a task, or for all, and an address until the execution ends.
+    kept: BTreeMap<(Option<usize>, usize), Rc<dyn Any>>,
     /// Objects that each task has made at each place.
     made: BTreeMap<(usize, &'static Location<'static>), u32>,
     /// How many steps there were that Shuttle does not count.
@@ -47,8 +47,6 @@ struct Context {
     ended: BTreeSet<usize>,
     /// Whether the thread that runs wants others to run first.
     yielding: bool,
-    /// What is kept for each task, and address, until the execution ends.
-    slots: BTreeMap<(usize, usize), Rc<dyn Any>>,
     /// Whether threads are known to share things that unpick does not see.
     unseen: Arc<AtomicBool>,
 }
@@ -141,20 +139,22 @@ pub(crate) fn count_resource(place: &'static Location<'static>) -> (u64, u32) {
 
 /// What is kept for an address until the execution ends; made if there is nothing.
 pub(crate) fn kept<T: Any>(address: usize, make: impl FnOnce() -> T) -> Rc<T> {
-    let kept = with(|context| Rc::clone(context.kept.entry(address).or_insert_with(|| Rc::new(make()))));
-    kept.downcast().unwrap_or_else(|_| panic!("what is kept for an address has one type"))
+    keep((None, address), make)
 }
 
 /// What is kept for the calling task and an address until the execution ends; made if there is nothing.
 pub(crate) fn slot<T: Any>(address: usize, make: impl FnOnce() -> T) -> Rc<T> {
-    let place = (stand_in::current() as usize, address);
-    let found = with(|context| context.slots.get(&place).cloned());
-    let slot = found.unwrap_or_else(|| {
+    keep((Some(stand_in::current() as usize), address), make)
+}
+
+fn keep<T: Any>(place: (Option<usize>, usize), make: impl FnOnce() -> T) -> Rc<T> {
+    let found = with(|context| context.kept.get(&place).cloned());
+    let kept = found.unwrap_or_else(|| {
         // Whoever makes it may use it, and so have made another.
         let new: Rc<dyn Any> = Rc::new(make());
-        with(|context| Rc::clone(context.slots.entry(place).or_insert(new)))
+        with(|context| Rc::clone(context.kept.entry(place).or_insert(new)))
     });
-    slot.downcast().unwrap_or_else(|_| panic!("what is kept for an address has one type"))
+    kept.downcast().unwrap_or_else(|_| panic!("what is kept for an address has one type"))
 }
 
 /// Says that threads share things that unpick does not see, so that only orders of steps tell executions apart.

@@ -117,7 +117,7 @@ where
         Ok(_) if unseen.load(Relaxed) && !draws => true,
         // Threads share something that is not of this crate, such as the futures of another. Then only
         // orders of steps tell executions apart.
-        Err(Error::Diverged { .. } | Error::Token { .. }) => !draws,
+        Err(error) if error.is_lost() => !draws,
         // A loop that yields: only the scheduler itself lets others go first then.
         Ok(Verdict::Inconclusive(Reason::Events(_), _)) => {
             name.starts_with(PctScheduler::STRATEGY) && matches!(config.max_steps, MaxSteps::FailAfter(_))

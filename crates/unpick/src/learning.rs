@@ -36,7 +36,7 @@ pub(crate) fn explore(config: &Config, program: &Program) -> Result<Verdict, Err
     let (mut lesson, mut config) = (Lesson::default(), config.clone());
     loop {
         let verdict = api::explore(&config, program, registry::plan(&config)?, &mut lesson);
-        let was_lost = matches!(&verdict, Err(Error::Diverged { .. } | Error::Token { .. }));
+        let was_lost = verdict.as_ref().is_err_and(Error::is_lost);
         if was_lost && std::mem::take(&mut lesson.is_new) {
             lesson.known = std::mem::take(&mut lesson.better);
         } else if was_lost && strategies::may_keep_order(&config) {

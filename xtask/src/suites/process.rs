@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -11,7 +10,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 
 use super::fetch::Built;
 use crate::Problem;
-use crate::shell::{output, show};
+use crate::shell::show;
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +42,6 @@ impl Run {
     pub(super) fn is_fine(&self) -> bool {
         self.result == TestResult::Passed
     }
-}
-
-/// The names of all tests of a program.
-pub(super) fn tests_of(program: &Path) -> Result<Vec<String>, Problem> {
-    let list = output(Command::new(program).args(["--list", "--format", "terse"]))?;
-    Ok(list.lines().filter_map(|line| line.strip_suffix(": test")).map(String::from).collect())
 }
 
 /// The signals by which the limit on CPU ends a process, softly or not.

@@ -8,9 +8,10 @@ use std::fs;
 use std::path::Path;
 
 use super::fetch::{build, build_empty, fetch};
-use super::process::{TestResult, tests_of, time, time_empty};
+use super::process::{TestResult, time, time_empty};
 use super::{Row, SUITES, Suites};
 use crate::Problem;
+use crate::listed::tests_of;
 use crate::numbers::table;
 use crate::shell::root;
 
@@ -31,7 +32,7 @@ impl Suites {
         let loom = if self.ours_only { None } else { Some(build(suite, &source, folder, false)?) };
         let left_out = listed()?;
         let (mut rows, mut wrong) = (Vec::new(), Vec::new());
-        let tests = tests_of(&ours.program)?;
+        let tests = tests_of(&ours.program, &[])?;
         let wanted = |test: &&String| {
             test.starts_with(TESTS) && self.test.as_ref().is_none_or(|part| test.contains(part.as_str()))
         };
