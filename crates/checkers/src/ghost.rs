@@ -4,6 +4,10 @@
 //! that the recorded event got, and no event is added. If the thread asks for something else, or if memory is not
 //! what it was, the loop does more than wait. What memory is, front-ends know. Where they cannot look at it, a loop
 //! that gives up after some rounds is told from one that waits by more rounds.
+//!
+//! A frame holds bytes that nobody has written to, such as padding, and there what earlier calls left. Answers to a
+//! ghost leave something else than events do, so the state after its first round may differ from the one before;
+//! then the state must come back once more.
 
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Execution;
@@ -25,8 +29,10 @@ pub struct Ghost {
     pub at: u32,
     /// End of the round.
     pub to: u32,
-    /// A hash of the thread's state.
+    /// A hash of the state that came back to the thread.
     pub state: u64,
+    /// A hash of its state after the first time, if that was another one.
+    pub settled: Option<u64>,
     /// A hash of memory.
     pub memory: u64,
     /// How often the round is repeated after this time.
@@ -58,16 +64,26 @@ impl Spins {
         self.ghost.filter(|ghost| ghost.thread == thread)
     }
 
-    /// Answers an op of a round that is being repeated. `back`: it [is back](Ghost::is_back_at) where it began, and
-    /// so are the thread's state and memory.
-    pub fn answer(&mut self, execution: &mut Execution, mut ghost: Ghost, op: &Op, back: bool) -> Watch {
-        let Ghost { thread, site, from, to, state, .. } = ghost;
-        if back && ghost.left > 0 {
-            (ghost.at, ghost.left) = (from, ghost.left - 1);
-        } else if back {
+    /// Answers an op of a round that is being repeated. `state`: a hash of the thread's state, if it
+    /// [is back](Ghost::is_back_at) where the round began and memory is what it was.
+    pub fn answer(
+        &mut self,
+        execution: &mut Execution,
+        mut ghost: Ghost,
+        op: &Op,
+        state: Option<u64>,
+    ) -> Watch {
+        let Ghost { thread, site, from, to, .. } = ghost;
+        let is_back = state.is_some_and(|state| state == ghost.settled.unwrap_or(ghost.state));
+        if is_back && ghost.left == 0 {
             self.ghost = None;
             let point = Point { thread, index: to, site };
             return if execution.spin(point, Some(op), from) { Watch::Wait } else { Watch::Go };
+        }
+        if is_back {
+            (ghost.at, ghost.left) = (from, ghost.left - 1);
+        } else if state.is_some() && ghost.settled.is_none() {
+            (ghost.at, ghost.settled) = (from, state);
         }
         let id = EventId { thread, index: ghost.at };
         let event = (ghost.at < to).then(|| execution.graph().event(id));
@@ -79,7 +95,7 @@ impl Spins {
                 _ => event.value,
             });
         }
-        self.refute(site, state);
+        self.refute(site, ghost.state);
         execution.repeat();
         Watch::Stop
     }

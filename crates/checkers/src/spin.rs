@@ -124,6 +124,11 @@ impl Visits {
         arrival
     }
 
+    /// How many of the states are of this place.
+    fn at(&self, site: Site) -> usize {
+        self.visits.iter().filter(|visit| visit.site == site).count()
+    }
+
     /// Notes a state.
     fn note(&mut self, state: &State<'_>) {
         let stack = state.live.as_ptr() as usize;
@@ -162,6 +167,10 @@ struct Record {
     /// Whether a state has come back there, or it is needed otherwise.
     stays: bool,
 }
+
+/// After so many states of a thread at a suspect place, each of them another one, what calls leave on its stack is
+/// wiped away.
+const CHANGES: usize = 20;
 
 /// How far back threads are looked at under a strategy that samples, in states and in events: there
 /// executions may be long, and a loop that is not recognised just goes on.
@@ -214,6 +223,9 @@ pub struct Spins {
     runs: u64,
     /// Whether only what was shortly before is looked at.
     near: bool,
+    /// Whether what calls leave on the stacks of threads is wiped away: frames have bytes that nobody writes to, and
+    /// a state holds what is there.
+    pub wipes: bool,
     /// Whether the run follows another one: what a loop came to there is to be seen at once.
     follows: bool,
     /// The threads whose states are looked at in this run, if it is a sampled one: there they are where a
@@ -298,6 +310,8 @@ impl Spins {
         }
         let suspect = self.suspects.iter().position(|&site| site == state.site)?;
         let Arrival::Back(first) = arrival else {
+            self.wipes |=
+                !self.records[suspect].stays && self.visits[thread.index()].at(state.site) > CHANGES;
             if self.runs < YOUNG {
                 self.records[suspect].changes += 1;
                 self.records[suspect].passes &= self.passed(graph, thread, state.site);

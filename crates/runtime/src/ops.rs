@@ -200,7 +200,9 @@ fn other(op: &Op) -> Value {
     let s = unsafe { &mut *session };
     // As in `unwatched`.
     if !s.is_plain() {
-        return other_slowly(op);
+        let value = other_slowly(op);
+        wipe();
+        return value;
     }
     if s.execution.samples() {
         return sampling::other(op);
@@ -247,6 +249,21 @@ fn other_slowly(op: &Op) -> Value {
     };
     advance(session, thread, arena);
     value
+}
+
+/// Wipes away what calls have left on the stack, if that matters.
+#[inline(always)]
+pub(crate) fn wipe() {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    if unsafe { (*session).spins.wipes } {
+        wipe_stack();
+    }
+}
+
+#[inline(never)]
+fn wipe_stack() {
+    std::hint::black_box([0_u64; 1024]);
 }
 
 /// Goes back to user code after an op.
@@ -437,7 +454,10 @@ impl Session {
     #[inline(always)]
     fn is_plain(&self) -> bool {
         !current::is_watched()
-            || (self.recorder.is_none() && self.spins.ghost.is_none() && current::quiet().is_none())
+            || (self.recorder.is_none()
+                && self.spins.ghost.is_none()
+                && !self.spins.wipes
+                && current::quiet().is_none())
     }
 
     /// Gives an object its location in this run; `false` when the thread must stop and try again.

@@ -6,12 +6,19 @@
 
 use unpick_core::op::Value;
 
-use crate::ops::{Request, take};
+use crate::ops::{Request, take, wipe};
 
 extern "C" fn handle(request: *mut Request<'_>, stack: usize) -> Value {
-    crate::shared::end_quiet();
     // SAFETY: the request that the entry got.
-    take(unsafe { &mut *request }, stack)
+    let value = take_watched(unsafe { &mut *request }, stack);
+    wipe();
+    value
+}
+
+#[inline(never)]
+fn take_watched(request: &mut Request<'_>, stack: usize) -> Value {
+    crate::shared::end_quiet();
+    take(request, stack)
 }
 
 /// Takes a request, with the caller's state in view.

@@ -96,8 +96,8 @@ impl Session {
         let state = self.state(caller, op);
         if let Some(from) = self.spins.visit(&self.execution, thread, &state) {
             self.ghost_writes.clear();
-            let (state, memory, left) = (state.hash(), 0, 0);
-            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory, left };
+            let (state, settled, memory, left) = (state.hash(), None, 0, 0);
+            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, settled, memory, left };
             self.spins.ghost = Some(ghost);
             return self.ghost(caller, op, false);
         }
@@ -113,11 +113,9 @@ impl Session {
     /// Answers an op of a round that is being repeated. `looks`: the state of the thread is in view.
     pub(super) fn ghost(&mut self, caller: &Caller, op: &Op, looks: bool) -> Watch {
         let Some(ghost) = self.spins.ghost_of(caller.thread) else { return Watch::Go };
-        let back = ghost.is_back_at(op)
-            && looks
-            && self.state(caller, op).hash() == ghost.state
-            && self.ghost_writes.iter().all(Written::is_as_before);
-        self.spins.answer(&mut self.execution, ghost, op, back)
+        let back = ghost.is_back_at(op) && looks && self.ghost_writes.iter().all(Written::is_as_before);
+        let state = back.then(|| self.state(caller, op).hash());
+        self.spins.answer(&mut self.execution, ghost, op, state)
     }
 
     /// Notes what some bytes hold that are about to be written to in a round that is being repeated.

@@ -84,14 +84,20 @@ impl Session {
     fn revisit(&mut self, thread: ThreadId, op: &Op, stack: usize) -> Watch {
         let at = self.execution.position(thread);
         let state = self.state(thread, op, stack);
+        let wiped = self.spins.wipes;
         if let Some(from) = self.spins.visit(&self.execution, thread, &state) {
-            let (state, memory) = (state.hash(), self.memory());
+            let (state, settled, memory) = (state.hash(), None, self.memory());
             // The execution that is thrown away need not be right about it.
             let seen = self.is_on_arenas() && !self.spilled || self.is_trial;
             let left = if seen { 0 } else { self.limits.max_rounds };
-            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, memory, left };
+            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, settled, memory, left };
             self.spins.ghost = Some(ghost);
             return self.ghost(thread, op, None);
+        }
+        if self.spins.wipes && !wiped && !self.execution.samples() {
+            self.renew = true;
+            self.execution.repeat();
+            return Watch::Stop;
         }
         if !spin::cut(&mut self.execution, thread, op, self.limits.max_rounds) {
             return Watch::Go;
@@ -105,10 +111,9 @@ impl Session {
     /// Answers an op of a round that is being repeated.
     pub(crate) fn ghost(&mut self, thread: ThreadId, op: &Op, stack: Option<usize>) -> Watch {
         let Some(ghost) = self.spins.ghost_of(thread) else { return Watch::Go };
-        let back = ghost.is_back_at(op)
-            && stack.is_some_and(|stack| self.state(thread, op, stack).hash() == ghost.state)
-            && self.memory() == ghost.memory;
-        self.spins.answer(&mut self.execution, ghost, op, back)
+        let stack = stack.filter(|_| ghost.is_back_at(op) && self.memory() == ghost.memory);
+        let state = stack.map(|stack| self.state(thread, op, stack).hash());
+        self.spins.answer(&mut self.execution, ghost, op, state)
     }
 
     /// The thread's live stack and registers.

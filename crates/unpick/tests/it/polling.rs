@@ -1,8 +1,12 @@
 //! Loops that take a lock, look, and give it back.
 
+use std::hint::black_box;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Release};
 
 use unpick::sync::Mutex;
+use unpick::sync::atomic::{AtomicBool, fence};
 use unpick::{Check, Reason, Verdict, thread};
 
 use crate::support::*;
@@ -100,5 +104,33 @@ fn a_loop_that_looks_under_a_lock_ends_when_it_is_drawn() {
         let verdict = verdict.unwrap_or_else(|error| panic!("{error}"));
         let cut = matches!(verdict, Verdict::Inconclusive(Reason::Events(_), _));
         assert!(!cut && verdict.violation().is_none(), "{strategy}: {verdict}");
+    }
+}
+
+/// Looks at a flag, with room on the stack that nobody writes to: there is what earlier calls left.
+#[inline(never)]
+fn looks_from_afar(flag: &AtomicBool) -> bool {
+    let room = MaybeUninit::<[u64; 512]>::uninit();
+    black_box(&room);
+    flag.load(Acquire)
+}
+
+/// Waits for a flag, and calls something else in each round.
+fn wait(looks: fn(&AtomicBool) -> bool) {
+    let flag = Arc::new(AtomicBool::new(false));
+    let theirs = flag.clone();
+    thread::spawn(move || theirs.store(true, Release));
+    while !looks(&flag) {
+        fence(Acquire);
+    }
+}
+
+#[test]
+fn what_calls_leave_on_the_stack_is_not_the_state_of_a_loop() {
+    for strategy in STRATEGIES {
+        let check = Check::new().strategy(strategy);
+        let run = |looks| check.run(move || wait(looks)).unwrap_or_else(|error| panic!("{error}"));
+        let (near, afar) = (run(|flag| flag.load(Acquire)), run(looks_from_afar));
+        assert_eq!(counts(&afar), counts(&near), "{strategy}");
     }
 }
