@@ -166,10 +166,16 @@ struct Record {
     passes: u64,
     /// Whether a state has come back there, or it is needed otherwise.
     stays: bool,
+    /// Whether wiping was tried for it.
+    wiped: bool,
+    /// Whether a round that ends there may undo what it did.
+    undoes: bool,
+    /// Whether a thread takes a lock there.
+    locks: bool,
 }
 
 /// After so many states of a thread at a suspect place, each of them another one, what calls leave on its stack is
-/// wiped away.
+/// wiped away; after as many more, it is not.
 const CHANGES: usize = 20;
 
 /// How far back threads are looked at under a strategy that samples, in states and in events: there
@@ -179,8 +185,9 @@ const NEAR: usize = 128;
 /// Rounds after which a place becomes suspect there.
 const ROUNDS: usize = 8;
 
-/// Rounds after which a loop around a lock becomes suspect.
+/// Rounds after which a loop around a lock becomes suspect, for the first time and again.
 const LOCKS: usize = 16;
+const MORE_LOCKS: usize = 128;
 
 /// Rounds after which a thread is watched there, if the place is suspect.
 const FEW_ROUNDS: usize = 3;
@@ -226,6 +233,8 @@ pub struct Spins {
     /// Whether what calls leave on the stacks of threads is wiped away: frames have bytes that nobody writes to, and
     /// a state holds what is there.
     pub wipes: bool,
+    /// The place for which that is tried, until a state has come back there.
+    wipes_for: Option<Site>,
     /// Whether the run follows another one: what a loop came to there is to be seen at once.
     follows: bool,
     /// The threads whose states are looked at in this run, if it is a sampled one: there they are where a
@@ -310,8 +319,9 @@ impl Spins {
         }
         let suspect = self.suspects.iter().position(|&site| site == state.site)?;
         let Arrival::Back(first) = arrival else {
-            self.wipes |=
-                !self.records[suspect].stays && self.visits[thread.index()].at(state.site) > CHANGES;
+            if !self.records[suspect].stays && self.visits[thread.index()].at(state.site) == CHANGES {
+                self.try_wiping(suspect);
+            }
             if self.runs < YOUNG {
                 self.records[suspect].changes += 1;
                 self.records[suspect].passes &= self.passed(graph, thread, state.site);
@@ -319,8 +329,20 @@ impl Spins {
             return None;
         };
         self.records[suspect].stays = true;
+        self.wipes_for = self.wipes_for.filter(|&site| site != state.site);
         let waits = !execution.goes_on(thread) && !self.is_refuted(state);
         waits.then_some(first)
+    }
+
+    /// Wipes from now on, since states at a suspect do not come back; or no more, if that was for the same place.
+    fn try_wiping(&mut self, suspect: usize) {
+        let site = self.suspects[suspect];
+        if self.wipes_for == Some(site) {
+            (self.wipes, self.wipes_for) = (false, None);
+        } else if !self.wipes && !self.records[suspect].wiped {
+            self.records[suspect].wiped = true;
+            (self.wipes, self.wipes_for) = (true, Some(site));
+        }
     }
 
     /// Whether something changes in the loop although this state came back there, for all that is known.
@@ -339,11 +361,13 @@ impl Spins {
         })
     }
 
-    /// Drops the suspects that are dull, each as long as its loops have another one.
+    /// Drops the suspects that are dull, each as long as its loops have another one; if a lock is taken there,
+    /// anyway, since most such loops do not wait.
     fn drop_dull(&mut self) -> bool {
         let mut left = u64::MAX;
         for (suspect, record) in self.records.iter().enumerate().take(64) {
-            if !record.stays && record.changes >= DULL && record.passes & left & !(1 << suspect) != 0 {
+            let others = record.passes & left & !(1 << suspect);
+            if !record.stays && record.changes >= DULL && (others != 0 || record.locks) {
                 left &= !(1 << suspect);
             }
         }
@@ -355,6 +379,10 @@ impl Spins {
         let mut suspects = 0..;
         self.records.retain(|_| suspects.next().is_some_and(stays));
         self.marks = self.suspects.iter().fold(0, |marks, &site| marks | mark(site));
+        self.gives_up = self.records.iter().any(|record| record.undoes);
+        if self.wipes_for.is_some_and(|site| !self.suspects.contains(&site)) {
+            (self.wipes, self.wipes_for) = (false, None);
+        }
         left != u64::MAX
     }
 
@@ -416,6 +444,7 @@ impl Spins {
         // To look at states is slow, and a loop of a sampled execution, or around a lock, may go on for a while.
         let enough = match op.rmw {
             _ if self.follows => 1,
+            Rmw::Lock if dull => MORE_LOCKS,
             Rmw::Lock => LOCKS,
             _ if self.near => ROUNDS,
             _ => 1,
@@ -431,8 +460,9 @@ impl Spins {
         }
         self.suspects.push(op.site);
         self.marks |= mark(op.site);
-        self.records.push(Record { changes: 0, passes: u64::MAX, stays: dull });
-        self.gives_up |= undoes(op);
+        let (undoes, locks) = (undoes(op), op.rmw == Rmw::Lock);
+        self.records.push(Record { changes: 0, passes: u64::MAX, stays: dull, wiped: false, undoes, locks });
+        self.gives_up |= undoes;
         true
     }
 }
