@@ -164,14 +164,28 @@ struct Record {
     changes: u32,
     /// The suspects that were passed each time, a bit each.
     passes: u64,
-    /// Whether a state has come back there, or it is needed otherwise.
-    stays: bool,
+    /// Whether a state has come back there.
+    came_back: bool,
+    /// Whether it was dropped before, and is needed all the same.
+    again: bool,
     /// Whether wiping was tried for it.
     wiped: bool,
     /// Whether a round that ends there may undo what it did.
     undoes: bool,
     /// Whether a thread takes a lock there.
     locks: bool,
+}
+
+impl Record {
+    /// Whether it is dropped if its loops have another suspect.
+    fn is_dull(&self) -> bool {
+        !self.came_back && !self.again && self.changes >= DULL
+    }
+
+    /// Whether it is dropped anyway: most loops around a lock do not wait.
+    fn is_dull_lock(&self) -> bool {
+        self.locks && self.is_dull()
+    }
 }
 
 /// After so many states of a thread at a suspect place, each of them another one, what calls leave on its stack is
@@ -226,6 +240,8 @@ pub struct Spins {
     watch_from: Vec<u32>,
     /// The iteration that is being repeated.
     pub ghost: Option<Ghost>,
+    /// Whether some of them are dull, and around a lock.
+    dull_locks: bool,
     /// Runs so far.
     runs: u64,
     /// Whether only what was shortly before is looked at.
@@ -252,7 +268,8 @@ impl Spins {
         self.visits.iter_mut().for_each(Visits::clear);
         self.watch_from.clear();
         self.watched.clear();
-        self.runs == YOUNG && self.drop_dull()
+        let is_old = self.runs == YOUNG;
+        (is_old || self.dull_locks && !follows) && self.drop_dull(is_old)
     }
 
     /// From where on the states of a thread are looked at: the first suspect place after which nothing
@@ -319,16 +336,19 @@ impl Spins {
         }
         let suspect = self.suspects.iter().position(|&site| site == state.site)?;
         let Arrival::Back(first) = arrival else {
-            if !self.records[suspect].stays && self.visits[thread.index()].at(state.site) == CHANGES {
+            if !self.records[suspect].came_back && self.visits[thread.index()].at(state.site) == CHANGES {
                 self.try_wiping(suspect);
             }
             if self.runs < YOUNG {
-                self.records[suspect].changes += 1;
                 self.records[suspect].passes &= self.passed(graph, thread, state.site);
+            }
+            if self.runs < YOUNG || self.records[suspect].locks {
+                self.records[suspect].changes += 1;
+                self.dull_locks |= self.records[suspect].is_dull_lock();
             }
             return None;
         };
-        self.records[suspect].stays = true;
+        self.records[suspect].came_back = true;
         self.wipes_for = self.wipes_for.filter(|&site| site != state.site);
         let waits = !execution.goes_on(thread) && !self.is_refuted(state);
         waits.then_some(first)
@@ -361,13 +381,13 @@ impl Spins {
         })
     }
 
-    /// Drops the suspects that are dull, each as long as its loops have another one; if a lock is taken there,
-    /// anyway, since most such loops do not wait.
-    fn drop_dull(&mut self) -> bool {
+    /// Drops the suspects that are dull, each as long as its loops have another one; or only those where a lock is taken.
+    fn drop_dull(&mut self, all: bool) -> bool {
+        self.dull_locks = false;
         let mut left = u64::MAX;
         for (suspect, record) in self.records.iter().enumerate().take(64) {
             let others = record.passes & left & !(1 << suspect);
-            if !record.stays && record.changes >= DULL && (others != 0 || record.locks) {
+            if record.is_dull_lock() || all && record.is_dull() && others != 0 {
                 left &= !(1 << suspect);
             }
         }
@@ -461,7 +481,15 @@ impl Spins {
         self.suspects.push(op.site);
         self.marks |= mark(op.site);
         let (undoes, locks) = (undoes(op), op.rmw == Rmw::Lock);
-        self.records.push(Record { changes: 0, passes: u64::MAX, stays: dull, wiped: false, undoes, locks });
+        self.records.push(Record {
+            changes: 0,
+            passes: u64::MAX,
+            came_back: false,
+            again: dull,
+            wiped: false,
+            undoes,
+            locks,
+        });
         self.gives_up |= undoes;
         true
     }
