@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use unpick::{Check, Error, Reason, Verdict};
-use unpick_runtime::ops;
+use unpick_runtime::{Program, ops};
 
 use crate::settings;
 
@@ -89,19 +89,24 @@ impl Builder {
     where
         F: Fn() + Sync + Send + 'static,
     {
-        let check = self.settings().arenas(!holds_pointers(&f));
-        let f = Arc::new(f);
+        let arenas = !holds_pointers(&f);
+        self.check_program(&(Arc::new(f) as Program), arenas);
+    }
+
+    /// As [`check`](Builder::check); what is generic is compiled once for each closure, and stays small.
+    #[track_caller]
+    fn check_program(&self, program: &Program, arenas: bool) {
+        let check = self.settings().arenas(arenas);
         if let Some(file) = self.checkpoint_file.as_deref().filter(|file| file.exists()) {
-            let program = Arc::clone(&f);
+            let program = Arc::clone(program);
             return repeat(&check, file, move || program());
         }
-        let program = Arc::clone(&f);
-        let mut verdict = check.run_or_end(move || program());
+        let mut verdict = check.run_or_end(program);
         let was_lost = verdict.as_ref().is_err_and(Error::is_lost);
         if was_lost && self.preemption_bound.is_none() {
             // Threads share what is not seen here, such as the count of an `Arc` of std. Executions in which effects take
             // place in order, as they do with loom, can be repeated step by step.
-            verdict = check.clone().strategy("in-order").run_or_end(move || f());
+            verdict = check.clone().strategy("in-order").run_or_end(program);
         }
         if let (Some(file), Ok(Verdict::Violated(violated))) = (&self.checkpoint_file, &verdict) {
             write(file, &violated.finding.token);
@@ -153,14 +158,22 @@ impl Default for Builder {
 /// Whether a closure has captured something that looks like an address of memory that is not static. Then it may put what it allocates
 /// into memory that outlives the execution, such as a list of results.
 fn holds_pointers<F>(f: &F) -> bool {
+    // SAFETY: whole words of the closure.
+    align_of::<F>() >= align_of::<usize>()
+        && unsafe { has_pointer((&raw const *f).cast(), size_of::<F>() / size_of::<usize>()) }
+}
+
+/// Whether one of some words looks like such an address.
+///
+/// # Safety
+///
+/// They must be in memory that can be read; they may be padding, which has some value.
+unsafe fn has_pointer(words: *const usize, count: usize) -> bool {
     /// There is no memory below this address.
     const FIRST_ADDRESS: usize = 1 << 20;
     let is_pointer = |word: usize| word >= FIRST_ADDRESS && !unpick_runtime::is_static(word);
-    let words = (0..size_of::<F>() / size_of::<usize>()).map(|index| {
-        // SAFETY: a whole word of the closure; it may be padding, which has some value in memory.
-        unsafe { (&raw const *f).cast::<usize>().add(index).read_volatile() }
-    });
-    align_of::<F>() >= align_of::<usize>() && words.into_iter().any(is_pointer)
+    // SAFETY: as the caller promises.
+    (0..count).any(|index| is_pointer(unsafe { words.add(index).read_volatile() }))
 }
 
 /// Runs the execution of a checkpoint.

@@ -312,16 +312,12 @@ impl Check {
     /// ends the process. While no check runs, and if the program has a handler of its own, the signal does what
     /// it does without unpick.
     pub fn run<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Verdict, Error> {
-        let config = self.overridden()?;
-        if ops::in_check() {
-            let problem = String::from("a check was started inside another; start it outside the closure");
-            return Err(Error::Misuse { problem });
-        }
-        let program: Program = Arc::new(f);
-        match &config.replay {
-            Some(token) => replay::replay(&config, token, &program),
-            None => learning::explore(&config, &program),
-        }
+        self.run_program(&(Arc::new(f) as Program))
+    }
+
+    /// As [`run`](Check::run); what is generic is compiled once for each closure, and stays small.
+    fn run_program(&self, program: &Program) -> Result<Verdict, Error> {
+        carry_out(&self.overridden()?, program)
     }
 
     /// The settings, overridden by the environment.
@@ -342,22 +338,28 @@ impl Check {
     /// inconclusive verdicts.
     #[track_caller]
     pub fn check<F: Fn() + Send + Sync + 'static>(&self, f: F) {
-        self.conclude(self.run_or_end(f));
+        self.check_program(&(Arc::new(f) as Program));
+    }
+
+    #[track_caller]
+    fn check_program(&self, program: &Program) {
+        self.conclude(self.run_or_end(program));
     }
 
     /// Carries out the check, for front-ends that look at the verdict before they [conclude](Check::conclude);
     /// after Ctrl-C the process ends, as said at [`check`](Check::check).
     #[doc(hidden)]
     #[track_caller]
-    pub fn run_or_end<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Verdict, Error> {
+    pub fn run_or_end(&self, program: &Program) -> Result<Verdict, Error> {
+        let config = self.overridden();
         // A single execution is not worth a verdict so far.
-        let searches = self.overridden().is_ok_and(|config| config.replay.is_none());
+        let searches = config.as_ref().is_ok_and(|config| config.replay.is_none());
         let listening = searches.then(interrupt::listen);
         if interrupt::requested() {
             drop(listening);
             interrupt::end_process(INCONCLUSIVE);
         }
-        let result = self.run(f);
+        let result = config.and_then(|config| carry_out(&config, program));
         if interrupt::requested() {
             let code = tell_interrupted(&result, Location::caller());
             drop(listening);
@@ -385,6 +387,18 @@ impl Check {
             Ok(verdict) => panic!("unpick proved nothing: {verdict}"),
             Err(error) => panic!("unpick could not check the program: {error}"),
         }
+    }
+}
+
+/// Carries out a check with these settings.
+fn carry_out(config: &Config, program: &Program) -> Result<Verdict, Error> {
+    if ops::in_check() {
+        let problem = String::from("a check was started inside another; start it outside the closure");
+        return Err(Error::Misuse { problem });
+    }
+    match &config.replay {
+        Some(token) => replay::replay(config, token, program),
+        None => learning::explore(config, program),
     }
 }
 

@@ -105,31 +105,14 @@ impl<T: ?Sized> UnsafeCell<T> {
     }
 
     #[track_caller]
+    #[inline]
     fn during<R>(&self, writes: bool, f: impl FnOnce() -> R) -> R {
-        /// Ends the access also if `f` panics.
-        struct During<'a>(&'a Uses, bool);
-
-        impl Drop for During<'_> {
-            fn drop(&mut self) {
-                self.0.end(self.1);
-            }
-        }
-
         if !ops::in_check() {
             return f();
         }
-        let site = site::site(Location::caller());
-        self.admit(writes);
-        ops::access(self.object(), writes, site);
-        self.closures.begin(writes);
-        let during = During(&self.closures, writes);
-        let before = ops::position();
+        let during = During::begin(&self.closures, &self.pointers, self.object(), writes);
         let result = f();
-        drop(during);
-        // `f` may have synchronised.
-        if ops::position() != before {
-            ops::end_access(self.object(), writes, site);
-        }
+        during.end(self.object());
         result
     }
 
@@ -139,7 +122,7 @@ impl<T: ?Sized> UnsafeCell<T> {
             return None;
         }
         let site = site::site(Location::caller());
-        self.admit(writes);
+        admit(&self.closures, &self.pointers, writes);
         ops::access(self.object(), writes, site);
         if self.pointers.0.get().is_null() {
             self.pointers.0.set(untracked(|| Box::into_raw(Box::new(Uses(Cell::new(0))))));
@@ -150,15 +133,6 @@ impl<T: ?Sized> UnsafeCell<T> {
         // SAFETY: a tag is two plain numbers.
         let tag = unsafe { ptr::read(&self.tag) };
         Some(PointerAccess { uses, tag, writes, site, touched: Cell::new(ops::position()) })
-    }
-
-    #[track_caller]
-    fn admit(&self, writes: bool) {
-        self.closures.admit(writes);
-        // SAFETY: as in `begin`.
-        if let Some(pointers) = unsafe { self.pointers.0.get().as_ref() } {
-            pointers.admit(writes);
-        }
     }
 
     fn object(&self) -> Object<'_> {
@@ -176,6 +150,51 @@ impl<T: Default> Default for UnsafeCell<T> {
 impl<T> From<T> for UnsafeCell<T> {
     fn from(value: T) -> UnsafeCell<T> {
         UnsafeCell::new(value)
+    }
+}
+
+/// Makes sure that an access to a cell does not overlap with another one.
+#[track_caller]
+fn admit(closures: &Uses, pointers: &Pointers, writes: bool) {
+    closures.admit(writes);
+    // SAFETY: what is untracked stays until the execution is over.
+    if let Some(pointers) = unsafe { pointers.0.get().as_ref() } {
+        pointers.admit(writes);
+    }
+}
+
+/// The access of a closure, which ends also if the closure panics.
+struct During<'a> {
+    uses: &'a Uses,
+    writes: bool,
+    site: Site,
+    /// How far the thread was when it began.
+    before: u32,
+}
+
+impl<'a> During<'a> {
+    #[track_caller]
+    fn begin(uses: &'a Uses, pointers: &Pointers, object: Object<'_>, writes: bool) -> During<'a> {
+        let site = site::site(Location::caller());
+        admit(uses, pointers, writes);
+        ops::access(object, writes, site);
+        uses.begin(writes);
+        During { uses, writes, site, before: ops::position() }
+    }
+
+    fn end(self, object: Object<'_>) {
+        let During { writes, site, before, .. } = self;
+        drop(self);
+        // The closure may have synchronised.
+        if ops::position() != before {
+            ops::end_access(object, writes, site);
+        }
+    }
+}
+
+impl Drop for During<'_> {
+    fn drop(&mut self) {
+        self.uses.end(self.writes);
     }
 }
 
