@@ -7,6 +7,8 @@ mod sampling;
 mod threads;
 mod watching;
 
+use std::cell::Cell;
+
 use corosensei::Yielder;
 use unpick_checkers::ghost::Watch;
 use unpick_core::event::{Event, EventId};
@@ -341,6 +343,33 @@ pub fn position() -> u32 {
     unsafe { (*session).execution.position(thread) }
 }
 
+/// Where the caller stood when something began, for as long as that goes on.
+///
+/// How far a thread is differs from round to round of a loop, and is no part of the loop's state. So user code never has
+/// the number in a register, and it does not stay on the stack.
+#[derive(Debug, Default)]
+pub struct Since(Cell<u32>);
+
+impl Since {
+    /// It begins now.
+    #[inline(never)]
+    pub fn begin(&self) {
+        self.0.set(position());
+    }
+
+    /// Whether the caller has had an event since.
+    #[inline(never)]
+    pub fn is_past(&self) -> bool {
+        position() != self.0.get()
+    }
+
+    /// Whether the caller has had an event since, now that it is over.
+    #[inline(never)]
+    pub fn end(&self) -> bool {
+        position() != self.0.take()
+    }
+}
+
 /// Stops the thread as one that waits for a change of what it has read since `from`. It comes back
 /// only under a strategy that looks ahead: then the thread is to read again.
 pub fn wait_for_change(from: u32, site: Site) {
@@ -382,8 +411,13 @@ pub fn label(text: &dyn Fn() -> String, site: Site) {
 }
 
 /// A plain access to an object.
-#[inline(never)]
 pub fn access(object: Object<'_>, writes: bool, site: Site) {
+    begin_access(object, writes, site);
+    wipe();
+}
+
+#[inline(never)]
+fn begin_access(object: Object<'_>, writes: bool, site: Site) {
     crate::shared::end_quiet();
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
@@ -419,6 +453,12 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
 /// longer cannot be told, since whoever lets go of an object does so by an event, and may give up its pointer
 /// afterwards.
 pub fn end_access(object: Object<'_>, writes: bool, site: Site) {
+    finish_access(object, writes, site);
+    wipe();
+}
+
+#[inline(never)]
+fn finish_access(object: Object<'_>, writes: bool, site: Site) {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.

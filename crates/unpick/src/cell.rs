@@ -10,7 +10,7 @@ use std::mem::{MaybeUninit, offset_of};
 
 use unpick_core::op::Site;
 use unpick_runtime::Tag;
-use unpick_runtime::ops::{self, Object};
+use unpick_runtime::ops::{self, Object, Since};
 
 use crate::here;
 
@@ -90,10 +90,11 @@ impl<T: ?Sized> UnsafeCell<T> {
         }
         let site = here!();
         self.touch(writes, site);
-        let before = ops::position();
+        let since = Since::default();
+        since.begin();
         let result = f();
         // The access goes on until `f` is done, and `f` may have synchronised.
-        if ops::position() != before {
+        if since.end() {
             self.touch(writes, site);
         }
         result

@@ -11,7 +11,7 @@ use std::panic::Location;
 use std::ptr;
 
 use unpick_core::op::Site;
-use unpick_runtime::ops::{self, Object};
+use unpick_runtime::ops::{self, Object, Since};
 use unpick_runtime::{Tag, site, untracked};
 
 /// A cell that threads may share as long as they do not use it at the same time.
@@ -110,9 +110,11 @@ impl<T: ?Sized> UnsafeCell<T> {
         if !ops::in_check() {
             return f();
         }
-        let during = During::begin(&self.closures, &self.pointers, self.object(), writes);
+        let site = begin(&self.closures, &self.pointers, self.object(), writes);
+        let during = During { uses: &self.closures, writes, since: Since::default() };
+        during.since.begin();
         let result = f();
-        during.end(self.object());
+        during.end(self.object(), site);
         result
     }
 
@@ -132,7 +134,9 @@ impl<T: ?Sized> UnsafeCell<T> {
         unsafe { (*uses).begin(writes) };
         // SAFETY: a tag is two plain numbers.
         let tag = unsafe { ptr::read(&self.tag) };
-        Some(PointerAccess { uses, tag, writes, site, touched: Cell::new(ops::position()) })
+        let access = PointerAccess { uses, tag, writes, site, touched: Since::default() };
+        access.touched.begin();
+        Some(access)
     }
 
     fn object(&self) -> Object<'_> {
@@ -163,31 +167,28 @@ fn admit(closures: &Uses, pointers: &Pointers, writes: bool) {
     }
 }
 
+/// Begins the access of a closure; where that is.
+#[track_caller]
+fn begin(closures: &Uses, pointers: &Pointers, object: Object<'_>, writes: bool) -> Site {
+    let site = site::site(Location::caller());
+    admit(closures, pointers, writes);
+    ops::access(object, writes, site);
+    closures.begin(writes);
+    site
+}
+
 /// The access of a closure, which ends also if the closure panics.
 struct During<'a> {
     uses: &'a Uses,
     writes: bool,
-    site: Site,
-    /// How far the thread was when it began.
-    before: u32,
+    since: Since,
 }
 
-impl<'a> During<'a> {
-    #[track_caller]
-    fn begin(uses: &'a Uses, pointers: &Pointers, object: Object<'_>, writes: bool) -> During<'a> {
-        let site = site::site(Location::caller());
-        admit(uses, pointers, writes);
-        ops::access(object, writes, site);
-        uses.begin(writes);
-        During { uses, writes, site, before: ops::position() }
-    }
-
-    fn end(self, object: Object<'_>) {
-        let During { writes, site, before, .. } = self;
-        drop(self);
+impl During<'_> {
+    fn end(&self, object: Object<'_>, site: Site) {
         // The closure may have synchronised.
-        if ops::position() != before {
-            ops::end_access(object, writes, site);
+        if self.since.end() {
+            ops::end_access(object, self.writes, site);
         }
     }
 }
@@ -205,17 +206,18 @@ struct PointerAccess {
     tag: Tag,
     writes: bool,
     site: Site,
-    /// How far the thread was when the pointer was used last.
-    touched: Cell<u32>,
+    /// Since when the pointer was not used.
+    touched: Since,
 }
 
 impl PointerAccess {
     /// The pointer is used.
     #[track_caller]
     fn touch(&self) {
-        if !ops::in_check() || self.touched.replace(ops::position()) == ops::position() {
+        if !ops::in_check() || !self.touched.is_past() {
             return;
         }
+        self.touched.begin();
         let site = site::site(Location::caller());
         ops::access(Object::new(&self.tag, "UnsafeCell"), self.writes, site);
     }
@@ -229,7 +231,7 @@ impl Drop for PointerAccess {
         // SAFETY: what is untracked stays until the execution is over.
         unsafe { (*self.uses).end(self.writes) };
         // A thread that panics has something else to tell.
-        if self.touched.get() != ops::position() && !unpick::thread::panicking() {
+        if self.touched.end() && !unpick::thread::panicking() {
             ops::end_access(Object::new(&self.tag, "UnsafeCell"), self.writes, self.site);
         }
     }
