@@ -104,17 +104,19 @@ impl<T: ?Sized> UnsafeCell<T> {
         MutPtr { access: self.begin(true), pointer: self.value.get() }
     }
 
+    /// Not inlined: what the runtime leaves in registers would be part of the state of a loop around it.
     #[track_caller]
-    #[inline]
+    #[inline(never)]
     fn during<R>(&self, writes: bool, f: impl FnOnce() -> R) -> R {
         if !ops::in_check() {
             return f();
         }
-        let site = begin(&self.closures, &self.pointers, self.object(), writes);
-        let during = During { uses: &self.closures, writes, since: Since::default() };
-        during.since.begin();
+        let since = Since::default();
+        let site = begin(&self.closures, &self.pointers, self.object(), writes, &since);
+        let during = During { uses: &self.closures, writes };
         let result = f();
-        during.end(self.object(), site);
+        drop(during);
+        end(self.object(), writes, site, &since);
         result
     }
 
@@ -169,28 +171,26 @@ fn admit(closures: &Uses, pointers: &Pointers, writes: bool) {
 
 /// Begins the access of a closure; where that is.
 #[track_caller]
-fn begin(closures: &Uses, pointers: &Pointers, object: Object<'_>, writes: bool) -> Site {
+fn begin(closures: &Uses, pointers: &Pointers, object: Object<'_>, writes: bool, since: &Since) -> Site {
     let site = site::site(Location::caller());
     admit(closures, pointers, writes);
     ops::access(object, writes, site);
     closures.begin(writes);
+    since.begin();
     site
 }
 
-/// The access of a closure, which ends also if the closure panics.
+/// Ends it. The closure may have synchronised.
+fn end(object: Object<'_>, writes: bool, site: Site, since: &Since) {
+    if since.end() {
+        ops::end_access(object, writes, site);
+    }
+}
+
+/// The access of a closure, which goes on until this is dropped.
 struct During<'a> {
     uses: &'a Uses,
     writes: bool,
-    since: Since,
-}
-
-impl During<'_> {
-    fn end(&self, object: Object<'_>, site: Site) {
-        // The closure may have synchronised.
-        if self.since.end() {
-            ops::end_access(object, self.writes, site);
-        }
-    }
 }
 
 impl Drop for During<'_> {
