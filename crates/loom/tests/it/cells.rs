@@ -165,3 +165,20 @@ fn atomics_have_plain_accesses() {
     });
     assert!(report.contains("data race"), "{report}");
 }
+
+/// How far a thread is, which accesses note, is no part of the state of a loop around them.
+#[test]
+fn a_loop_that_looks_into_cells_waits() {
+    model(|| {
+        let ready = Arc::new(AtomicUsize::new(0));
+        let theirs = ready.clone();
+        let other = thread::spawn(move || theirs.store(1, Release));
+        let (one, two) = (UnsafeCell::new(0), UnsafeCell::new(0));
+        while ready.load(Acquire) == 0 {
+            one.with(|value| assert!(!value.is_null()));
+            two.get().with(|value| assert!(!value.is_null()));
+            thread::yield_now();
+        }
+        other.join().unwrap();
+    });
+}
