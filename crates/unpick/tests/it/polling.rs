@@ -115,6 +115,30 @@ fn looks_from_afar(flag: &AtomicBool) -> bool {
     flag.load(Acquire)
 }
 
+/// The same under a lock.
+#[inline(never)]
+fn looks_under_a_lock_from_afar(lock: &Mutex<usize>) -> bool {
+    let room = MaybeUninit::<[u64; 512]>::uninit();
+    black_box(&room);
+    *lock.lock().unwrap() == 1
+}
+
+#[test]
+fn what_calls_leave_on_the_stack_is_not_the_state_of_a_loop_around_a_lock() {
+    for strategy in ["optimal", "in-order"] {
+        let verdict = Check::new().strategy(strategy).run(|| {
+            let lock = Arc::new(Mutex::new(0));
+            let theirs = lock.clone();
+            thread::spawn(move || *theirs.lock().unwrap() = 1);
+            while !looks_under_a_lock_from_afar(&lock) {
+                fence(Acquire);
+            }
+        });
+        let verdict = verdict.unwrap_or_else(|error| panic!("{error}"));
+        assert!(verdict.holds(), "{strategy}: {verdict}");
+    }
+}
+
 /// Waits for a flag, and calls something else in each round.
 fn wait(looks: fn(&AtomicBool) -> bool) {
     let flag = Arc::new(AtomicBool::new(false));
