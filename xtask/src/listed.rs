@@ -31,11 +31,8 @@ pub(crate) struct Listed {
 impl Listed {
     /// Reads the list from below a heading of a file, where names are in backticks.
     pub(crate) fn read(file: &'static str, heading: &str) -> Result<Listed, Problem> {
-        let text = fs::read_to_string(root().join(file)).map_err(|error| format!("{file}: {error}"))?;
-        let (_, part) = text.split_once(heading).ok_or_else(|| format!("{file} has no `{heading}`"))?;
-        let part = part.split("\n## ").next().unwrap_or(part);
-        let names = part.split('`').skip(1).step_by(2).filter(|name| name.contains("::")).map(String::from);
-        Ok(Listed { file, names: names.collect(), passed: 0, different: 0, wrong: Vec::new() })
+        let names = names(file, heading)?;
+        Ok(Listed { file, names, passed: 0, different: 0, wrong: Vec::new() })
     }
 
     /// Runs the tests of a program that are wanted, each for as long as that.
@@ -75,6 +72,14 @@ impl Listed {
         };
         self.names.iter().any(is)
     }
+}
+
+/// The names of tests, in backticks, below a heading of a file.
+pub(crate) fn names(file: &str, heading: &str) -> Result<Vec<String>, Problem> {
+    let text = fs::read_to_string(root().join(file)).map_err(|error| format!("{file}: {error}"))?;
+    let (_, part) = text.split_once(heading).ok_or_else(|| format!("{file} has no `{heading}`"))?;
+    let part = part.split("\n## ").next().unwrap_or(part);
+    Ok(part.split('`').skip(1).step_by(2).filter(|name| name.contains("::")).map(String::from).collect())
 }
 
 /// The test programs, with their names, from what cargo says about what it built.

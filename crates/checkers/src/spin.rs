@@ -49,10 +49,10 @@ pub struct State<'a> {
     pub gives_up: bool,
 }
 
-/// Whether a round of a loop that ends before the op may have changed something and undone it.
+/// Whether a round of a loop that ends before such an op may have changed something and undone it.
 #[inline(always)]
-pub fn undoes(op: &Op) -> bool {
-    matches!(op.rmw, Rmw::GiveUp | Rmw::Lock)
+pub fn undoes(rmw: Rmw) -> bool {
+    matches!(rmw, Rmw::GiveUp | Rmw::Lock)
 }
 
 impl State<'_> {
@@ -124,9 +124,9 @@ impl Visits {
         arrival
     }
 
-    /// How many of the states are of this place.
-    fn at(&self, site: Site) -> usize {
-        self.visits.iter().filter(|visit| visit.site == site).count()
+    /// Whether so many of the states are of this place.
+    fn has(&self, site: Site, count: usize) -> bool {
+        self.visits.iter().filter(|visit| visit.site == site).take(count + 1).count() == count
     }
 
     /// Notes a state.
@@ -170,10 +170,8 @@ struct Record {
     again: bool,
     /// Whether wiping was tried for it.
     wiped: bool,
-    /// Whether a round that ends there may undo what it did.
-    undoes: bool,
-    /// Whether a thread takes a lock there.
-    locks: bool,
+    /// What a thread does there.
+    rmw: Rmw,
 }
 
 impl Record {
@@ -184,7 +182,7 @@ impl Record {
 
     /// Whether it is dropped anyway: most loops around a lock do not wait.
     fn is_dull_lock(&self) -> bool {
-        self.locks && self.is_dull()
+        self.rmw == Rmw::Lock && self.is_dull()
     }
 }
 
@@ -240,8 +238,6 @@ pub struct Spins {
     watch_from: Vec<u32>,
     /// The iteration that is being repeated.
     pub ghost: Option<Ghost>,
-    /// Whether some of them are dull, and around a lock.
-    dull_locks: bool,
     /// Runs so far.
     runs: u64,
     /// Whether only what was shortly before is looked at.
@@ -259,8 +255,8 @@ pub struct Spins {
 }
 
 impl Spins {
-    /// Forgets what belongs to the last run; `samples`: so does the strategy; `follows`: it repeats another run. Whether loops are recognised
-    /// elsewhere from now on, so that the exploration must start anew.
+    /// Forgets what belongs to the last run; `samples`: so does the strategy; `follows`: it repeats another run.
+    /// Whether loops are recognised elsewhere from now on, so that the exploration must start anew.
     pub fn begin(&mut self, samples: bool, follows: bool) -> bool {
         (self.near, self.follows) = (samples, follows);
         self.runs += 1;
@@ -269,7 +265,8 @@ impl Spins {
         self.watch_from.clear();
         self.watched.clear();
         let is_old = self.runs == YOUNG;
-        (is_old || self.dull_locks && !follows) && self.drop_dull(is_old)
+        let drops = is_old || !follows && self.records.iter().any(Record::is_dull_lock);
+        drops && self.drop_dull(is_old)
     }
 
     /// From where on the states of a thread are looked at: the first suspect place after which nothing
@@ -336,15 +333,14 @@ impl Spins {
         }
         let suspect = self.suspects.iter().position(|&site| site == state.site)?;
         let Arrival::Back(first) = arrival else {
-            if !self.records[suspect].came_back && self.visits[thread.index()].at(state.site) == CHANGES {
+            if !self.records[suspect].came_back && self.visits[thread.index()].has(state.site, CHANGES) {
                 self.try_wiping(suspect);
             }
             if self.runs < YOUNG {
                 self.records[suspect].passes &= self.passed(graph, thread, state.site);
             }
-            if self.runs < YOUNG || self.records[suspect].locks {
+            if self.runs < YOUNG || self.records[suspect].rmw == Rmw::Lock {
                 self.records[suspect].changes += 1;
-                self.dull_locks |= self.records[suspect].is_dull_lock();
             }
             return None;
         };
@@ -383,7 +379,6 @@ impl Spins {
 
     /// Drops the suspects that are dull, each as long as its loops have another one; or only those where a lock is taken.
     fn drop_dull(&mut self, all: bool) -> bool {
-        self.dull_locks = false;
         let mut left = u64::MAX;
         for (suspect, record) in self.records.iter().enumerate().take(64) {
             let others = record.passes & left & !(1 << suspect);
@@ -399,7 +394,7 @@ impl Spins {
         let mut suspects = 0..;
         self.records.retain(|_| suspects.next().is_some_and(stays));
         self.marks = self.suspects.iter().fold(0, |marks, &site| marks | mark(site));
-        self.gives_up = self.records.iter().any(|record| record.undoes);
+        self.gives_up = self.records.iter().any(|record| undoes(record.rmw));
         if self.wipes_for.is_some_and(|site| !self.suspects.contains(&site)) {
             (self.wipes, self.wipes_for) = (false, None);
         }
@@ -480,17 +475,15 @@ impl Spins {
         }
         self.suspects.push(op.site);
         self.marks |= mark(op.site);
-        let (undoes, locks) = (undoes(op), op.rmw == Rmw::Lock);
         self.records.push(Record {
             changes: 0,
             passes: u64::MAX,
             came_back: false,
             again: dull,
             wiped: false,
-            undoes,
-            locks,
+            rmw: op.rmw,
         });
-        self.gives_up |= undoes;
+        self.gives_up |= undoes(op.rmw);
         true
     }
 }
@@ -564,7 +557,7 @@ fn changes_nothing(graph: &Graph, thread: ThreadId, events: Range<u32>, gives_up
 /// events.
 #[inline]
 fn rounds(graph: &Graph, thread: ThreadId, op: &Op, enough: usize, most: usize) -> usize {
-    if undoes(op) {
+    if undoes(op.rmw) {
         return rounds_of(graph, thread, op, enough, most, |id| may_be_idle(graph, id, true));
     }
     rounds_of(graph, thread, op, enough, most, |id| is_idle(graph, id))

@@ -4,16 +4,14 @@
 //! those that do not pass, each with the reason. One that is not listed, or that is and passes, is a failure of
 //! this command.
 
-use std::fs;
 use std::path::Path;
 
 use super::fetch::{build, build_empty, fetch};
 use super::process::{TestResult, time, time_empty};
 use super::{Row, SUITES, Suites};
 use crate::Problem;
-use crate::listed::tests_of;
+use crate::listed::{names, tests_of};
 use crate::numbers::table;
-use crate::shell::root;
 
 /// What the names of these tests begin with.
 const TESTS: &str = "runtime::tests::loom_";
@@ -30,7 +28,7 @@ impl Suites {
         let source = fetch(suite.name, suite.version, folder)?;
         let ours = build(suite, &source, folder, true)?;
         let loom = if self.ours_only { None } else { Some(build(suite, &source, folder, false)?) };
-        let left_out = listed()?;
+        let left_out = names("docs/suites.md", HEADING)?;
         let (mut rows, mut wrong) = (Vec::new(), Vec::new());
         let tests = tests_of(&ours.program, &[])?;
         let wanted = |test: &&String| {
@@ -62,12 +60,4 @@ impl Suites {
         println!("{passed} of {} tests pass", rows.len());
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
     }
-}
-
-/// The tests that are listed as left out.
-fn listed() -> Result<Vec<String>, Problem> {
-    let path = root().join("docs/suites.md");
-    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let (_, part) = text.split_once(HEADING).ok_or_else(|| format!("docs/suites.md has no `{HEADING}`"))?;
-    Ok(part.split('`').skip(1).step_by(2).filter(|name| name.contains("::")).map(String::from).collect())
 }

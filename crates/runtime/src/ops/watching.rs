@@ -122,7 +122,7 @@ impl Session {
         // SAFETY: the live part of the running fiber's stack, from the saved registers up; it is
         // looked at before the fiber is left.
         let live = unsafe { std::slice::from_raw_parts(stack as *const u8, base - stack) };
-        State { site: op.site, at: self.execution.position(thread), live, gives_up: spin::undoes(op) }
+        State { site: op.site, at: self.execution.position(thread), live, gives_up: spin::undoes(op.rmw) }
     }
 
     /// A hash of the memory of all threads.
