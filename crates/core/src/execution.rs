@@ -84,6 +84,8 @@ pub struct Execution {
     blocked: ThreadSet,
     /// Those of them that may go on when memory changes, and maybe others.
     watching: ThreadSet,
+    /// Those of them that wait in loops which write, and maybe others.
+    undoing: ThreadSet,
     ready: Ready,
     granted: Option<ThreadId>,
     /// Whether the strategy has ended the run, and it is only looked who is blocked.
@@ -137,6 +139,7 @@ impl Execution {
             named: None,
             blocked: ThreadSet::new(),
             watching: ThreadSet::new(),
+            undoing: ThreadSet::new(),
             ready: Ready::default(),
             granted: None,
             closing: false,
@@ -216,6 +219,7 @@ impl Execution {
         self.named = None;
         self.blocked.clear();
         self.watching.clear();
+        self.undoing.clear();
         self.ready.clear();
         self.make_room(self.graph.thread_count());
         let recorded = self.graph.thread_lens().chain(std::iter::repeat(0));
@@ -567,8 +571,8 @@ impl Execution {
                 if op.rmw == Rmw::Post || (self.looks_ahead && seen.changed) {
                     self.wake_at(op.addr);
                 }
-                if op.rmw == Rmw::TryLock && !self.watching.is_empty() {
-                    self.wake_observed(EventId { thread, index: self.runs[thread.index()].pc });
+                if !self.undoing.is_empty() {
+                    self.wake_disturbed(thread, op.addr);
                 }
                 seen.value
             }
@@ -579,6 +583,9 @@ impl Execution {
                 self.strategy.write(scene, thread, op);
                 if op.rmw == Rmw::Lock || changes {
                     self.wake_at(op.addr);
+                }
+                if !self.undoing.is_empty() {
+                    self.wake_disturbed(thread, op.addr);
                 }
                 0
             }

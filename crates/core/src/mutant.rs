@@ -30,11 +30,17 @@ pub enum Mutant {
     BoundOnWholeGraphs,
     /// That a lock was freed is no reason to run a thread that was passed by.
     FreedLocksForgotten,
+    /// A round of a loop may leave another value than it found.
+    RoundChangesValue,
+    /// A round of a loop may be dropped although another thread has seen it half done.
+    RoundIsObserved,
+    /// A round of a loop may be dropped although others would then synchronise with an older write.
+    RoundHidesRelease,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 12] = [
+    pub const ALL: [Mutant; 15] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -47,6 +53,9 @@ impl Mutant {
         Mutant::SleepersStayAsleep,
         Mutant::BoundOnWholeGraphs,
         Mutant::FreedLocksForgotten,
+        Mutant::RoundChangesValue,
+        Mutant::RoundIsObserved,
+        Mutant::RoundHidesRelease,
     ];
 }
 

@@ -1,9 +1,9 @@
 //! Threads that wait: what for, who lets them go on, and what is left of a run that is ended early.
 
 use super::Execution;
-use crate::event::{Event, EventId};
 use crate::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
 use crate::outcome::{Divergence, Outcome};
+use crate::round::{self, Waiting};
 use crate::violation::{Point, Violation, Wait, Waiter};
 
 impl Execution {
@@ -98,6 +98,7 @@ impl Execution {
             {
                 self.blocked.remove(thread);
                 self.watching.remove(thread);
+                self.undoing.remove(thread);
                 let joins = matches!(waiter.wait, Wait::Join(_));
                 if !self.looks_ahead {
                     self.ready.set_op(thread, None);
@@ -120,17 +121,18 @@ impl Execution {
     /// Stops a thread whose loop has come back to where it was at event `from` and has only read
     /// since, before `op` if that is known. `false`: the thread goes on at once, since it did so when
     /// this was recorded; or since a value that it has read was not the newest, and the strategy
-    /// looks ahead; or since others know that it went round, and so had a lock.
+    /// looks ahead; or since the round [matters](round::leaves_nothing).
     pub fn spin(&mut self, point: Point, op: Option<&Op>, from: u32) -> bool {
         let thread = point.thread;
         let repeats = !self.is_fresh(thread) || self.goes_on(thread);
         if repeats {
             return false;
         }
-        if op.is_some_and(|op| op.rmw == Rmw::Lock) && self.is_observed(thread, from) {
+        if !round::leaves_nothing(&self.graph, thread, from..point.index) {
             return false;
         }
-        if self.looks_ahead && !self.is_up_to_date(thread, from) {
+        let waiting = Waiting { thread, from };
+        if self.looks_ahead && !self.is_up_to_date(waiting) {
             if self.strategy.drops_idle_rounds() {
                 self.stop = Some(Outcome::Ended);
             }
@@ -138,6 +140,9 @@ impl Execution {
         }
         self.ready.set_op(thread, op);
         self.block(thread, Waiter { point, wait: Wait::Spin { from } });
+        if waiting.events(&self.graph).any(|(_, event)| event.is_write()) {
+            self.undoing.insert(thread);
+        }
         true
     }
 
@@ -152,42 +157,34 @@ impl Execution {
         self.looks_ahead
     }
 
-    /// Whether all that the thread has read from this event on is what it would read now, and nobody else has had a lock
-    /// since that it has taken.
-    fn is_up_to_date(&self, thread: ThreadId, from: u32) -> bool {
-        let events = self.graph.since(thread, from);
-        let now = |event: &Event| self.graph.value(event.addr, self.graph.newest(event.addr));
-        let seen = |event: &Event| self.graph.value(event.addr, event.rf);
-        let mut reads = events.iter().filter(|event| event.is_read());
-        let taken = |event: &Event| {
-            let newest = self.graph.newest(event.addr);
-            event.rmw == Rmw::Lock && newest != event.rf && newest.thread != thread
-        };
-        !events.iter().any(Event::is_free) && reads.all(|event| seen(event) == now(event) && !taken(event))
+    /// Whether all that the thread has read from this event on is what it would read now, and nobody else has written
+    /// since to a location that it has changed and changed back, such as a lock.
+    fn is_up_to_date(&self, waiting: Waiting) -> bool {
+        let graph = &self.graph;
+        waiting.events(graph).all(|(id, event)| {
+            if event.is_free() {
+                return false;
+            }
+            if !event.is_read() || (!event.rf.is_init() && waiting.has(event.rf)) {
+                return true;
+            }
+            let (seen, newest) = (graph.read_value(id), graph.newest(event.addr));
+            let changed = event.is_update() && event.value != seen;
+            let taken = changed && newest != event.rf && newest.thread != waiting.thread;
+            seen == graph.value(event.addr, newest) && !taken
+        })
     }
 
-    /// Whether another thread has found a lock taken that the thread has had from this event on: what it did then may
-    /// rest on that.
-    fn is_observed(&self, thread: ThreadId, from: u32) -> bool {
-        let locks = |event: &Event| event.is_read() && event.rmw == Rmw::Lock;
-        let found = |event: &Event| {
-            let taken = event.rmw == Rmw::TryLock && !event.is_update() && !event.rf.is_init();
-            taken && event.rf.thread == thread && event.rf.index >= from
-        };
-        self.graph.since(thread, from).iter().any(locks)
-            && self.graph.order().iter().any(|&id| found(self.graph.event(id)))
-    }
-
-    /// Lets a thread go on that waits in a loop around a lock, if another one has just found that taken by it.
+    /// Lets threads go on that wait in loops which write to a location, if the event that another thread has just had
+    /// there makes their last rounds matter.
     #[inline(never)]
-    pub(super) fn wake_observed(&mut self, found: EventId) {
-        let event = *self.graph.event(found);
-        let lock = event.rf;
+    pub(super) fn wake_disturbed(&mut self, by: ThreadId, addr: Addr) {
         self.wake(|execution, waiter| match waiter.wait {
-            Wait::Spin { from } if !event.is_update() && !lock.is_init() => {
-                let locks = |op: &Op| op.rmw == Rmw::Lock;
+            Wait::Spin { from } if waiter.point.thread != by => {
                 let thread = waiter.point.thread;
-                lock.thread == thread && lock.index >= from && execution.ready.op(thread).is_some_and(locks)
+                let graph = &execution.graph;
+                Waiting { thread, from }.writes_to(graph, addr)
+                    && !round::leaves_nothing(graph, thread, from..waiter.point.index)
             }
             _ => false,
         });

@@ -1,0 +1,160 @@
+//! Rounds of loops that wait: what the graph must look like for a round to be as good as none.
+//!
+//! A round is what a thread does from one arrival at a place to the next. If the thread is after it exactly as it
+//! was before, and so is all memory that it alone can have changed (front-ends see to that), then whatever the
+//! thread can do after the round it could do before. So the thread may stop at the second arrival, provided that the
+//! execution without the round is an execution too, with the same violations. This file decides the latter.
+//!
+//! - **Reads, failed exchanges, fences and choices** may go. Without them there are fewer edges, so the
+//!   smaller graph is consistent under every model; fewer edges order less, so a race outside the round stays one.
+//! - **Writes** may go if nobody can tell. In the order of the writes to a location, those of the round that stand next
+//!   to each other follow some write `p`, and leave the value that `p` left. Nobody else has read any of them but
+//!   the last. Whoever has read the last reads `p` instead. It still finds the same value, but it may now
+//!   synchronise with `p`: it must learn nothing that it did not learn from the last.
+//! - **Threads that start, end or are joined, and signals**, never go: others act on them.
+//!
+//! The rule is judged on the graph as it is. If another thread later reads a write of the round other than the last, or
+//! writes in between, the rule fails, and a thread that was stopped goes on.
+//!
+//! Why readers of the last write must learn no more, by an example: T0 `d = 1; a.store(1, Release)`; T1
+//! `while b.load(Acquire) == 0 { if a.load(Relaxed) == 1 { a.store(1, Relaxed) } }`; T2 `if a.load(Acquire) == 1
+//! { if d == 0 { c = 2 }; b.store(1, Release) }`. T2 finds `d == 0` only if it reads the store of T1, which
+//! synchronises with nobody. Reading that of T0 instead, it would know of `d = 1`.
+
+use std::ops::Range;
+
+use crate::event::{Event, EventId};
+use crate::graph::Graph;
+use crate::mutant::{self, Mutant};
+use crate::op::{Addr, Kind, Mode, Rmw, ThreadId};
+
+/// Whether the graph without these events of a thread is as good as the graph with them.
+#[inline]
+pub fn leaves_nothing(graph: &Graph, thread: ThreadId, round: Range<u32>) -> bool {
+    let mut writes = false;
+    for event in events(graph, thread, &round) {
+        match event.kind {
+            Kind::Read if !event.is_update() => {}
+            Kind::Fence | Kind::Choice => {}
+            Kind::Read | Kind::Write if may_be_undone(event) => writes = true,
+            _ => return false,
+        }
+    }
+    !writes || leaves_no_write(graph, thread, round)
+}
+
+/// Whether the event writes in a way that a later one of the same thread can undo.
+fn may_be_undone(event: &Event) -> bool {
+    let signals = matches!(event.rmw, Rmw::Post | Rmw::Await | Rmw::TakeBit | Rmw::TakeAll);
+    !signals && event.mode != Mode::Plain
+}
+
+/// The events of a round, as far as the graph still has them.
+fn events<'a>(graph: &'a Graph, thread: ThreadId, round: &Range<u32>) -> &'a [Event] {
+    let events = graph.since(thread, round.start);
+    let len = round.end.saturating_sub(round.start.max(graph.base(thread) as u32)) as usize;
+    &events[..len.min(events.len())]
+}
+
+/// Whether the writes of a round leave nothing behind.
+#[inline(never)]
+fn leaves_no_write(graph: &Graph, thread: ThreadId, round: Range<u32>) -> bool {
+    if round.start < graph.past_of(thread) {
+        return false;
+    }
+    let all = events(graph, thread, &round);
+    all.iter().enumerate().filter(|(_, event)| event.is_write()).all(|(index, event)| {
+        let id = EventId { thread, index: round.start + index as u32 };
+        let place = graph.position(event.addr, id);
+        // Each row of writes is looked at once, from its first on.
+        let follows = place > 1 && is_in(graph.write_at(event.addr, place - 1), thread, &round);
+        follows || row_leaves_nothing(graph, thread, &round, event.addr, place)
+    })
+}
+
+fn is_in(id: EventId, thread: ThreadId, round: &Range<u32>) -> bool {
+    id.thread == thread && round.contains(&id.index)
+}
+
+/// The same of the writes of a round that stand next to each other, from a place of the location's order on.
+fn row_leaves_nothing(graph: &Graph, thread: ThreadId, round: &Range<u32>, addr: Addr, first: usize) -> bool {
+    if first <= graph.bottom(addr) {
+        return false;
+    }
+    let before = graph.write_at(addr, first - 1);
+    let row = graph.writes(addr)[first - 1..].iter().take_while(|&&write| is_in(write, thread, round)).count();
+    let last = graph.write_at(addr, first + row - 1);
+    if graph.value(addr, last) != graph.value(addr, before) && !mutant::is(Mutant::RoundChangesValue) {
+        return false;
+    }
+    let mut readers = graph.reads(addr).iter().filter(|&&read| !is_in(read, thread, round));
+    readers.all(|&read| {
+        let source = graph.event(read).rf;
+        if source == last {
+            learns_no_more(graph, before, last) || mutant::is(Mutant::RoundHidesRelease)
+        } else {
+            !is_in(source, thread, round) || mutant::is(Mutant::RoundIsObserved)
+        }
+    })
+}
+
+/// Whether a thread that reads and acquires `before` learns nothing that it would not learn from `last`.
+fn learns_no_more(graph: &Graph, before: EventId, last: EventId) -> bool {
+    before.is_init()
+        || graph.published(before).iter().zip(graph.published(last)).all(|(before, last)| before <= last)
+}
+
+/// A thread that waits in a loop: the events of its last round, from here on.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The first event of the round.
+    pub from: u32,
+}
+
+impl Waiting {
+    /// Whether the event is in the round.
+    pub fn has(&self, id: EventId) -> bool {
+        id.thread == self.thread && id.index >= self.from
+    }
+
+    /// The events of the round, with their ids.
+    pub fn events<'a>(&self, graph: &'a Graph) -> impl Iterator<Item = (EventId, &'a Event)> + 'a {
+        let (thread, from) = (self.thread, self.from.max(graph.base(self.thread) as u32));
+        let ids = (from..).map(move |index| EventId { thread, index });
+        ids.zip(graph.since(thread, from))
+    }
+
+    /// Whether the round writes to the location.
+    pub fn writes_to(&self, graph: &Graph, addr: Addr) -> bool {
+        self.events(graph).any(|(_, event)| event.is_write() && event.addr == addr)
+    }
+}
+
+/// Whether the thread would do the same again, if all these threads wait in their loops for ever: with their rounds taken
+/// out, each of its reads sees the newest write, and nothing in the round is a free choice.
+pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting]) -> bool {
+    if waiting.from < graph.past_of(waiting.thread) {
+        return false;
+    }
+    let in_round = |id: EventId| !id.is_init() && all.iter().any(|other| other.has(id));
+    waiting.events(graph).all(|(_, event)| {
+        if event.is_free() {
+            return false;
+        }
+        if !event.is_read() || (!event.rf.is_init() && waiting.has(event.rf)) {
+            return true;
+        }
+        // Nobody but those who wait may have written since.
+        let since = graph.writes(event.addr).iter().rev().take_while(|&&write| write != event.rf);
+        let others = since.copied().any(|write| !in_round(write));
+        !others && (!in_round(event.rf) || is_last_of_row(graph, event.addr, event.rf, all))
+    })
+}
+
+/// Whether a write of a round is the last of those that stand next to each other, which leaves what was there before.
+fn is_last_of_row(graph: &Graph, addr: Addr, write: EventId, all: &[Waiting]) -> bool {
+    let next = graph.writes(addr).get(graph.position(addr, write));
+    !next.is_some_and(|next| next.thread == write.thread && all.iter().any(|other| other.has(*next)))
+}
