@@ -2,7 +2,5 @@
 
 #![forbid(unsafe_code)]
 
-pub mod ghost;
 pub mod race;
-pub mod spin;
 pub mod stuck;

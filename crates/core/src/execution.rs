@@ -164,6 +164,11 @@ impl Execution {
         self.stable_addresses = stable;
     }
 
+    /// Whether memory has the same addresses in every run.
+    pub fn has_stable_addresses(&self) -> bool {
+        self.stable_addresses
+    }
+
     /// Lets the limit on events count anew, from here on.
     pub fn count_events_anew(&mut self) {
         self.uncounted = self.graph.total();

@@ -33,20 +33,24 @@ use crate::op::{Addr, Kind, Mode, Rmw, ThreadId};
 pub fn leaves_nothing(graph: &Graph, thread: ThreadId, round: Range<u32>) -> bool {
     let mut writes = false;
     for event in events(graph, thread, &round) {
-        match event.kind {
-            Kind::Read if !event.is_update() => {}
-            Kind::Fence | Kind::Choice => {}
-            Kind::Read | Kind::Write if may_be_undone(event) => writes = true,
-            _ => return false,
+        if !may_be_dropped(event) {
+            return false;
         }
+        writes |= event.is_write();
     }
     !writes || leaves_no_write(graph, thread, round)
 }
 
-/// Whether the event writes in a way that a later one of the same thread can undo.
-fn may_be_undone(event: &Event) -> bool {
-    let signals = matches!(event.rmw, Rmw::Post | Rmw::Await | Rmw::TakeBit | Rmw::TakeAll);
-    !signals && event.mode != Mode::Plain
+/// Whether the event can be part of a round that leaves nothing behind: it only reads, or writes in a way that a later
+/// one of the same thread can undo.
+#[inline(always)]
+pub fn may_be_dropped(event: &Event) -> bool {
+    let signals = || matches!(event.rmw, Rmw::Post | Rmw::Await | Rmw::TakeBit | Rmw::TakeAll);
+    match event.kind {
+        Kind::Fence | Kind::Choice => true,
+        Kind::Read | Kind::Write => !event.is_write() || (event.mode != Mode::Plain && !signals()),
+        Kind::Spawn | Kind::Join | Kind::Finish => false,
+    }
 }
 
 /// The events of a round, as far as the graph still has them.

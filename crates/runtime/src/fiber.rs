@@ -75,6 +75,11 @@ impl Fiber {
         (self.limit..self.top).contains(&address)
     }
 
+    /// Bottom of the stack.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Whether the address is in the guard of the stack.
     pub(crate) fn guards(&self, address: usize) -> bool {
         (self.limit..self.limit + GUARD).contains(&address)

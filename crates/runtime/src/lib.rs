@@ -27,6 +27,7 @@ pub mod site;
 mod stacks;
 mod statics;
 mod tag;
+mod trial;
 mod wording;
 pub mod worker;
 

@@ -10,7 +10,6 @@ mod watching;
 use std::cell::Cell;
 
 use corosensei::Yielder;
-use unpick_checkers::ghost::Watch;
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Repeat;
 use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
@@ -22,6 +21,7 @@ use crate::session::{Known, Session};
 use crate::tag::{self, Tag};
 use crate::{memory, statics};
 use unpick_core::error::Error;
+use watching::Watch;
 
 pub(crate) use choices::time_is_over;
 pub use choices::{choose, guess, whim};
@@ -165,11 +165,7 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
             looked = true;
             match s.watch(thread, op, fresh, stack) {
                 Watch::Go => {}
-                Watch::Answer(value) => {
-                    arena::enter(arena);
-                    return value;
-                }
-                Watch::Wait => {
+                Watch::Wait | Watch::Try => {
                     leave(session, thread);
                     continue;
                 }
@@ -201,10 +197,9 @@ fn other(op: &Op) -> Value {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     // As in `unwatched`.
-    if !s.is_plain() {
-        let value = other_slowly(op);
-        wipe();
-        return value;
+    if current::is_watched() {
+        // SAFETY: the op is the caller's.
+        return unsafe { other_watched(op) };
     }
     if s.execution.samples() {
         return sampling::other(op);
@@ -219,28 +214,26 @@ fn other(op: &Op) -> Value {
     }
 }
 
+/// As [`other`], where the thread is watched.
+///
+/// # Safety
+///
+/// The pointer is to an op that nobody changes.
+#[inline(never)]
+pub(crate) unsafe extern "C-unwind" fn other_watched(op: *const Op) -> Value {
+    let (session, thread) = context();
+    crate::shared::end_quiet();
+    // SAFETY: as in `take`; the caller's promise.
+    let (s, op) = unsafe { (&mut *session, &*op) };
+    s.note(thread, op.site);
+    other_slowly(op)
+}
+
 /// As [`other`], for ops that do not just repeat what was recorded.
 #[inline(never)]
 fn other_slowly(op: &Op) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
-    // SAFETY: as in `take`.
-    if !unsafe { (*session).is_plain() } {
-        crate::shared::end_quiet();
-        // SAFETY: as in `take`.
-        let s = unsafe { &mut *session };
-        s.note(thread, op.site);
-        if s.spins.ghost.is_some() {
-            match s.ghost(thread, op, None) {
-                Watch::Go => {}
-                Watch::Answer(value) => {
-                    arena::enter(arena);
-                    return value;
-                }
-                Watch::Wait | Watch::Stop => leave_for_good(session, thread),
-            }
-        }
-    }
     let value = loop {
         // SAFETY: as in `take`.
         let s = unsafe { &mut *session };
@@ -251,21 +244,6 @@ fn other_slowly(op: &Op) -> Value {
     };
     advance(session, thread, arena);
     value
-}
-
-/// Wipes away what calls have left on the stack, if that matters.
-#[inline(always)]
-pub(crate) fn wipe() {
-    let (session, _) = context();
-    // SAFETY: as in `take`.
-    if unsafe { (*session).spins.wipes } {
-        wipe_stack();
-    }
-}
-
-#[inline(never)]
-fn wipe_stack() {
-    std::hint::black_box([0_u64; 1024]);
 }
 
 /// Goes back to user code after an op.
@@ -300,6 +278,7 @@ pub fn fence(mode: Mode, site: Site) {
 }
 
 /// Whether the last op of the caller was a weak exchange that failed without a reason.
+#[inline(never)]
 pub fn failed_spuriously() -> bool {
     let (session, thread) = context();
     // SAFETY: as in `take`.
@@ -337,6 +316,7 @@ fn fail(kind: violation::Kind, site: Site) -> ! {
 }
 
 /// How many events the caller has had.
+#[inline(never)]
 pub fn position() -> u32 {
     let (session, thread) = context();
     // SAFETY: as in `take`.
@@ -351,6 +331,20 @@ pub fn position() -> u32 {
 pub struct Since(Cell<u32>);
 
 impl Since {
+    /// Where the code of the three functions is that use the position.
+    pub(crate) fn functions() -> [usize; 3] {
+        let use_of = |function: fn(&Since) -> bool| function as *const () as usize;
+        [Since::begin as fn(&Since) as *const () as usize, use_of(Since::is_past), use_of(Since::end)]
+    }
+
+    pub(crate) fn get(&self) -> u32 {
+        self.0.get()
+    }
+
+    pub(crate) fn set(&self, position: u32) {
+        self.0.set(position);
+    }
+
     /// It begins now.
     #[inline(never)]
     pub fn begin(&self) {
@@ -410,14 +404,14 @@ pub fn label(text: &dyn Fn() -> String, site: Site) {
     }
 }
 
-/// A plain access to an object.
-pub fn access(object: Object<'_>, writes: bool, site: Site) {
-    begin_access(object, writes, site);
-    wipe();
+/// Where the code of the functions is that look at plain accesses.
+pub(crate) fn accesses() -> [usize; 2] {
+    [access, end_access].map(|function: fn(Object<'_>, bool, Site)| function as *const () as usize)
 }
 
+/// A plain access to an object.
 #[inline(never)]
-fn begin_access(object: Object<'_>, writes: bool, site: Site) {
+pub fn access(object: Object<'_>, writes: bool, site: Site) {
     crate::shared::end_quiet();
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
@@ -452,13 +446,8 @@ fn begin_access(object: Object<'_>, writes: bool, site: Site) {
 /// The end of an access that began with [`access`]. It has lasted until before the thread's last event: whether
 /// longer cannot be told, since whoever lets go of an object does so by an event, and may give up its pointer
 /// afterwards.
-pub fn end_access(object: Object<'_>, writes: bool, site: Site) {
-    finish_access(object, writes, site);
-    wipe();
-}
-
 #[inline(never)]
-fn finish_access(object: Object<'_>, writes: bool, site: Site) {
+pub fn end_access(object: Object<'_>, writes: bool, site: Site) {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
@@ -490,14 +479,12 @@ enum Home {
 }
 
 impl Session {
-    /// Whether an op that concerns no object is of no interest but to the engine.
-    #[inline(always)]
-    fn is_plain(&self) -> bool {
-        !current::is_watched()
-            || (self.recorder.is_none()
-                && self.spins.ghost.is_none()
-                && !self.spins.wipes
-                && current::quiet().is_none())
+    /// The location that an object has in this run, if it has one.
+    pub(crate) fn known_location(&self, tag: &Tag) -> Option<Addr> {
+        if [self.stamp(), self.heap_stamp()].contains(&tag.stamp()) {
+            return Some(Addr(tag.number()));
+        }
+        self.statics.number(tag as *const Tag as usize).map(Addr)
     }
 
     /// Gives an object its location in this run; `false` when the thread must stop and try again.
@@ -624,8 +611,15 @@ impl Session {
 pub(crate) fn leave(session: *mut Session, thread: ThreadId) {
     // SAFETY: the yielder lives on this fiber's stack for as long as the fiber does.
     unsafe {
+        let open = (*session).loops.is_open(thread);
+        if open {
+            (*session).loops.leave(thread);
+        }
         let yielder: *const Yielder<(), ()> = (&(*session).fibers)[thread.index()].yielder();
         (*yielder).suspend(());
+        if open {
+            (*session).loops.enter(thread);
+        }
     }
     arena::enter(std::ptr::null_mut());
 }

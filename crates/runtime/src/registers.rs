@@ -6,19 +6,12 @@
 
 use unpick_core::op::Value;
 
-use crate::ops::{Request, take, wipe};
+use crate::ops::{Request, take};
 
 extern "C" fn handle(request: *mut Request<'_>, stack: usize) -> Value {
-    // SAFETY: the request that the entry got.
-    let value = take_watched(unsafe { &mut *request }, stack);
-    wipe();
-    value
-}
-
-#[inline(never)]
-fn take_watched(request: &mut Request<'_>, stack: usize) -> Value {
     crate::shared::end_quiet();
-    take(request, stack)
+    // SAFETY: the request that the entry got.
+    take(unsafe { &mut *request }, stack)
 }
 
 /// Takes a request, with the caller's state in view.

@@ -34,7 +34,9 @@ use crate::site;
 use crate::statics::Statics;
 use crate::tag::Tag;
 use crate::wording;
-use unpick_checkers::spin::Spins;
+use unpick_core::thread_set::ThreadSet;
+use unpick_emulator::Machine;
+use unpick_loops::Loops;
 
 /// The program under test: called once per execution.
 pub type Program = Arc<dyn Fn() + Send + Sync>;
@@ -63,8 +65,10 @@ impl Job {
 pub struct Limits {
     /// Bytes of stack for each thread.
     pub stack_size: usize,
-    /// How often a loop may read the same write at the same place before it is cut.
+    /// How often a loop may come to the same place before it is cut.
     pub max_rounds: usize,
+    /// Whether loops that wait are recognised.
+    pub recognises_loops: bool,
     /// Whether a thread that waits for a condition or is parked may wake up without a reason.
     pub spurious_wakeups: bool,
     /// Whether an execution is over when the main thread has ended, and threads that are stuck then are
@@ -153,7 +157,11 @@ pub(crate) struct Session {
     /// Words of static memory that held addresses of blocks at the end of an execution.
     pub(crate) roots: RefCell<Vec<usize>>,
     pub(crate) panics: Vec<Panic>,
-    pub(crate) spins: Spins,
+    pub(crate) loops: Loops,
+    /// Threads of a sampled execution that are watched, since they go round.
+    pub(crate) watched: ThreadSet,
+    /// Tries rounds of loops.
+    pub(crate) machine: Option<Machine>,
     pub(crate) error: Option<Error>,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) pulse: Arc<Pulse>,
@@ -245,7 +253,9 @@ impl Session {
             statics: Statics::default(),
             roots: RefCell::default(),
             panics: Vec::new(),
-            spins: Spins::default(),
+            loops: Loops::default(),
+            watched: ThreadSet::new(),
+            machine: None,
             error: None,
             recorder: None,
             pulse,
@@ -361,16 +371,14 @@ impl Session {
         self.clocks.clear();
         self.detached.clear();
         self.execution.set_timers(self.limits.timeouts == Timeouts::Last);
-        if self.spins.begin(self.execution.samples(), self.recorder.is_some()) {
-            self.renew = true;
-            self.execution.repeat();
-        }
+        self.loops.begin(current::place().start);
+        self.watched.clear();
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
         self.want_block();
         self.watch_from = NEVER;
-        self.watches = self.is_careful() || (self.spins.any_suspects() && !self.execution.samples());
+        self.watches = self.is_careful() || (self.loops.places.any() && !self.execution.samples());
         self.take_path(false);
     }
 
@@ -400,9 +408,9 @@ impl Session {
     fn choose_path(&mut self, thread: ThreadId) {
         let mut watched = self.is_careful();
         if self.execution.samples() {
-            watched |= self.spins.watched.contains(thread);
-        } else if self.spins.any_suspects() && !watched {
-            self.watch_from = self.spins.watch_from(self.execution.graph(), thread);
+            watched |= self.watched.contains(thread);
+        } else if self.loops.places.any() && !watched {
+            self.watch_from = self.loops.watch_from(self.execution.graph(), thread);
             watched = self.execution.position(thread) >= self.watch_from;
         }
         self.take_path(watched);
@@ -615,6 +623,10 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
                 break;
             }
             resume(session, thread);
+            while (*session).loops.trial.is_some() {
+                (*session).try_round();
+                resume(session, thread);
+            }
             if (*session).is_trial {
                 (*session).ambient.iter_mut().for_each(Ambient::look);
             }

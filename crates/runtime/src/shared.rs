@@ -1,12 +1,11 @@
 //! What objects that have several owners need of the runtime.
 
-use unpick_checkers::ghost::Watch;
 use unpick_core::op::{Op, ThreadId, Value};
 
 use crate::arena::{self, Arena};
 use crate::current::{self, context};
 use crate::facts::{self, Fact};
-use crate::ops::{Object, Request, advance, leave, leave_for_good};
+use crate::ops::{Object, Request, advance, leave};
 use crate::session::Session;
 use crate::{panics, tag::Tag};
 
@@ -145,16 +144,6 @@ pub fn wait_unless(object: Object<'_>, init: Value, op: Op, over: &dyn Fn() -> b
     // SAFETY: as in `used`.
     let s = unsafe { &mut *session };
     s.note(thread, op.site);
-    if s.spins.ghost.is_some() {
-        match s.ghost(thread, &op, None) {
-            Watch::Go => {}
-            Watch::Answer(value) => {
-                arena::enter(arena);
-                return Some(value);
-            }
-            Watch::Wait | Watch::Stop => leave_for_good(session, thread),
-        }
-    }
     loop {
         // SAFETY: as in `used`; the reference ends before the fiber is left.
         let s = unsafe { &mut *session };

@@ -295,6 +295,9 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         }
         if matches!(outcome, Outcome::Again) {
             if std::mem::take(&mut session.renew) {
+                if let Some(observer) = &mut state.task.observer {
+                    observer(session.execution.graph(), &Outcome::Again, session.facts.bits());
+                }
                 state.tally.renew(&mut *state.task.plan, &mut session.execution);
                 session.use_arenas(session.is_on_arenas());
             } else {
@@ -391,7 +394,7 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     let worn = session.worn;
     session.renew = false;
     session.restart(state.task.plan.begin());
-    session.spins = Default::default();
+    session.loops = Default::default();
     if session.pulse.is_stopped() {
         // What did not end has not built everything.
         state.warm = false;

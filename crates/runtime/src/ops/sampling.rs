@@ -25,7 +25,7 @@ pub(crate) unsafe extern "C-unwind" fn sampled(request: *mut Request<'_>) -> Val
     }
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if request.op.kind == Kind::Read && s.spins.may_recur(request.op.site, s.execution.position(thread)) {
+    if request.op.kind == Kind::Read {
         s.look(thread, &request.op);
     }
     let value = loop {

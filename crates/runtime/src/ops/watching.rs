@@ -1,10 +1,21 @@
 //! Loops that wait: where the state of a thread is looked at, and what comes of it.
 
-use unpick_checkers::ghost::{Ghost, Watch};
-use unpick_checkers::spin::{self, State};
-use unpick_core::op::{Kind, Op, Rmw, ThreadId};
+use unpick_core::op::{Kind, Op, ThreadId};
+use unpick_loops::{Arrival, Frame, Step};
 
 use crate::session::Session;
+
+/// What to do about an op of a thread that is looked at.
+pub(crate) enum Watch {
+    /// Take it.
+    Go,
+    /// The thread waits until something changes.
+    Wait,
+    /// The thread does not go on in this run.
+    Stop,
+    /// A round is to be tried before the thread goes on.
+    Try,
+}
 
 impl Session {
     /// Looks whether the thread is in a loop that only waits.
@@ -12,94 +23,97 @@ impl Session {
     pub(super) fn watch(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
         if stack != 0 {
             self.note(thread, op.site);
-            if self.spins.ghost.is_some()
-                && let done @ (Watch::Answer(_) | Watch::Wait | Watch::Stop) =
-                    self.ghost(thread, op, Some(stack))
-            {
-                return done;
-            }
             if op.kind != Kind::Read {
-                if op.kind == Kind::Write {
-                    self.look_away(thread);
-                }
                 return Watch::Go;
             }
-            if !fresh {
-                self.note_state(thread, op, stack);
-                return Watch::Go;
-            }
-            if self.spins.is_suspect(op.site) {
-                return self.revisit(thread, op, stack);
+            if self.loops.places.is_suspect(op.site) {
+                return self.arrive(thread, op, fresh, stack);
             }
         }
-        if fresh
-            && self.spins.looks_at(self.execution.position(thread))
-            && self.spins.recurs(self.execution.graph(), thread, op)
-        {
-            if self.execution.samples() {
-                self.look_closely(thread);
-                return Watch::Go;
+        if fresh && self.limits.recognises_loops && self.may_go_round(thread) {
+            let (graph, samples) = (self.execution.graph(), self.execution.samples());
+            if self.loops.places.suspect(graph, thread, op, samples) {
+                return self.suspected(thread);
             }
-            // What goes round is in the graph by now, if it is not only a read.
-            self.renew |= op.rmw == Rmw::Lock;
-            self.execution.repeat();
-            return Watch::Stop;
         }
         Watch::Go
     }
 
-    /// Looks whether a thread of a sampled execution is in a loop that may only wait; if so, it is watched.
-    #[inline(never)]
-    pub(super) fn look(&mut self, thread: ThreadId, op: &Op) {
-        if self.spins.may_wait(self.execution.graph(), thread, op) {
+    /// Whether the thread may have come to a place before. In executions that are drawn at random it is looked at one of
+    /// eight events only, which is every event of a loop now and then, however many there are in a round.
+    #[inline(always)]
+    fn may_go_round(&self, thread: ThreadId) -> bool {
+        let position = self.execution.position(thread);
+        !self.execution.samples() || position.wrapping_mul(0x9e37_79b9) < 1 << 29
+    }
+
+    /// A place has become suspect.
+    #[cold]
+    fn suspected(&mut self, thread: ThreadId) -> Watch {
+        if self.execution.samples() {
+            // What is drawn need not begin anew: the thread is looked at from now on.
             self.look_closely(thread);
+            return Watch::Go;
+        }
+        self.execution.repeat();
+        Watch::Stop
+    }
+
+    /// Looks whether a thread of a sampled execution goes round; if so, it is watched.
+    #[inline(always)]
+    pub(super) fn look(&mut self, thread: ThreadId, op: &Op) {
+        if self.limits.recognises_loops && self.may_go_round(thread) {
+            let graph = self.execution.graph();
+            if self.loops.places.suspect(graph, thread, op, true) {
+                self.look_closely(thread);
+            }
         }
     }
 
     /// Watches a thread of a sampled execution.
+    #[cold]
     fn look_closely(&mut self, thread: ThreadId) {
-        self.spins.watched.insert(thread);
+        self.watched.insert(thread);
         self.choose_paths(thread);
     }
 
-    /// Watches it no more, since it has done something.
+    /// Watches it no more, since it does something.
     fn look_away(&mut self, thread: ThreadId) {
-        if self.execution.samples() && self.spins.forgets(thread) {
-            self.choose_paths(thread);
-        }
+        self.watched.remove(thread);
+        self.choose_paths(thread);
     }
 
-    /// Notes the state of a thread before a recorded event at a suspect place.
-    #[inline(always)]
-    fn note_state(&mut self, thread: ThreadId, op: &Op, stack: usize) {
-        let from = self.spins.watch_from(self.execution.graph(), thread);
-        if self.execution.position(thread) >= from && self.spins.is_suspect(op.site) {
-            let state = self.state(thread, op, stack);
-            self.spins.note(thread, &state);
-        }
-    }
-
-    /// Looks whether the state of a thread at a suspect place has come back.
+    /// A thread comes to a suspect place.
     #[cold]
-    fn revisit(&mut self, thread: ThreadId, op: &Op, stack: usize) -> Watch {
-        let at = self.execution.position(thread);
-        let state = self.state(thread, op, stack);
-        let wiped = self.spins.wipes;
-        if let Some(from) = self.spins.visit(&self.execution, thread, &state) {
-            let (state, settled, memory) = (state.hash(), None, self.memory());
-            // The execution that is thrown away need not be right about it.
-            let seen = self.is_on_arenas() && !self.spilled || self.is_trial;
-            let left = if seen { 0 } else { self.limits.max_rounds };
-            let ghost = Ghost { thread, site: op.site, from, at: from, to: at, state, settled, memory, left };
-            self.spins.ghost = Some(ghost);
-            return self.ghost(thread, op, None);
+    fn arrive(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
+        // SAFETY: the entry of the op has left the registers there.
+        let frame = unsafe { Frame::read(stack) };
+        let arrival = Arrival { thread, op, frame, hidden: self.hidden() };
+        if !fresh {
+            let at = self.execution.position(thread);
+            if at >= self.watch_from {
+                self.loops.note(self.execution.graph(), &arrival, at);
+            }
+            return Watch::Go;
         }
-        if self.spins.wipes && !wiped && !self.execution.samples() {
-            self.renew = true;
-            self.execution.repeat();
-            return Watch::Stop;
+        match self.loops.arrive(&mut self.execution, &arrival) {
+            Step::Go { idle } => {
+                if !idle && self.execution.samples() {
+                    self.look_away(thread);
+                }
+                self.cut(thread, op)
+            }
+            Step::Wait => Watch::Wait,
+            Step::Try(trial) => {
+                self.loops.trial = Some(trial);
+                Watch::Try
+            }
         }
-        if !spin::cut(&mut self.execution, thread, op, self.limits.max_rounds) {
+    }
+
+    /// Cuts a loop that goes round too often.
+    fn cut(&mut self, thread: ThreadId, op: &Op) -> Watch {
+        if !self.loops.cut(&mut self.execution, thread, op, self.limits.max_rounds) {
             return Watch::Go;
         }
         if !self.cut_loops.contains(&op.site) {
@@ -108,30 +122,10 @@ impl Session {
         Watch::Stop
     }
 
-    /// Answers an op of a round that is being repeated.
-    pub(crate) fn ghost(&mut self, thread: ThreadId, op: &Op, stack: Option<usize>) -> Watch {
-        let Some(ghost) = self.spins.ghost_of(thread) else { return Watch::Go };
-        let stack = stack.filter(|_| ghost.is_back_at(op) && self.memory() == ghost.memory);
-        let state = stack.map(|stack| self.state(thread, op, stack).hash());
-        self.spins.answer(&mut self.execution, ghost, op, state)
-    }
-
-    /// The thread's live stack and registers.
-    fn state<'a>(&self, thread: ThreadId, op: &Op, stack: usize) -> State<'a> {
-        let base = self.fibers[thread.index()].base();
-        // SAFETY: the live part of the running fiber's stack, from the saved registers up; it is
-        // looked at before the fiber is left.
-        let live = unsafe { std::slice::from_raw_parts(stack as *const u8, base - stack) };
-        State { site: op.site, at: self.execution.position(thread), live, gives_up: spin::undoes(op.rmw) }
-    }
-
-    /// A hash of the memory of all threads.
-    fn memory(&self) -> u64 {
-        if !self.is_on_arenas() {
-            return 0;
-        }
-        let seed = self.statics.fingerprint(self.clocks.fingerprint());
-        let arenas = self.arenas.iter().chain([&self.common]);
-        arenas.flatten().fold(seed, |seed, arena| arena.fingerprint(seed))
+    /// What belongs to the state of a thread and is not in memory: clocks that anybody reads, and how many blocks
+    /// are allocated.
+    fn hidden(&self) -> u64 {
+        let live = self.arenas.iter().flatten().map(|arena| arena.live as u64);
+        live.fold(self.clocks.fingerprint(), |sum, live| sum.wrapping_mul(31).wrapping_add(live))
     }
 }

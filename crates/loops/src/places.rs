@@ -1,0 +1,71 @@
+//! Places where a loop may wait.
+//!
+//! Looking at a thread takes time, so only *suspect* places are looked at: where a thread has come a second
+//! time, with nothing in between that others could act on. Where executions are drawn at random, a place becomes
+//! suspect later, since most loops end soon there.
+
+use unpick_core::event::Event;
+use unpick_core::graph::Graph;
+use unpick_core::op::{Op, Site, ThreadId};
+use unpick_core::round;
+
+/// How far back the events of a thread are looked at.
+const BACK: usize = 256;
+
+/// Rounds after which a place becomes suspect in executions that are drawn at random.
+const DRAWN_ROUNDS: usize = 8;
+
+/// The bit of a place; places are addresses of three words.
+#[inline(always)]
+fn mark(site: Site) -> u64 {
+    1 << (site.0 >> 3 & 63)
+}
+
+/// The suspect places.
+#[derive(Debug, Default)]
+pub struct Places {
+    suspects: Vec<Site>,
+    /// A bit for each suspect, and maybe for other places: whoever has none is no suspect.
+    marks: u64,
+}
+
+impl Places {
+    /// Whether any place is suspect.
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        self.marks != 0
+    }
+
+    /// Whether the place is suspect.
+    #[inline(always)]
+    pub fn is_suspect(&self, site: Site) -> bool {
+        self.marks & mark(site) != 0 && self.suspects.contains(&site)
+    }
+
+    /// Makes the place suspect if the thread goes round there; whether it does.
+    #[inline]
+    pub fn suspect(&mut self, graph: &Graph, thread: ThreadId, op: &Op, samples: bool) -> bool {
+        let enough = if samples { DRAWN_ROUNDS } else { 1 };
+        if !goes_round(graph, thread, op, enough) {
+            return false;
+        }
+        if !self.is_suspect(op.site) {
+            self.suspects.push(op.site);
+            self.marks |= mark(op.site);
+        }
+        true
+    }
+}
+
+/// Whether the thread has been at this place so often before, with the same location, and what it has done since it was
+/// last there leaves nothing behind.
+#[inline]
+fn goes_round(graph: &Graph, thread: ThreadId, op: &Op, enough: usize) -> bool {
+    let events = graph.thread(thread);
+    let end = (graph.base(thread) + events.len()) as u32;
+    let is_here = |event: &&Event| event.site == op.site && event.addr == op.addr && event.kind == op.kind;
+    let recent = || events.iter().rev().take(BACK);
+    let Some(since) = recent().position(|event| is_here(&event)) else { return false };
+    (enough == 1 || recent().filter(is_here).take(enough).count() == enough)
+        && round::leaves_nothing(graph, thread, end - since as u32 - 1..end)
+}

@@ -1,0 +1,294 @@
+//! Idle rounds: what is known of them, and how one becomes known.
+
+use std::ops::Range;
+
+use unpick_core::event::{Event, EventId};
+use unpick_core::execution::Execution;
+use unpick_core::graph::Graph;
+use unpick_core::op::{Kind, Op, Site, ThreadId, Value};
+use unpick_emulator::{Enter, Footprint, Machine, Obstacle, Registers};
+
+use crate::visits::Frame;
+
+/// Instructions that a round may take.
+const BUDGET: usize = 200_000;
+
+/// Idle rounds that are kept at most: beyond that a program has too many states to know them all.
+const MOST: usize = 4096;
+
+/// An op of a round, with the answer that it got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Answered {
+    kind: Kind,
+    site: Site,
+    operand: Value,
+    expected: Value,
+    answer: Value,
+    spurious: bool,
+}
+
+impl Answered {
+    fn new(graph: &Graph, id: EventId) -> Answered {
+        let event = graph.event(id);
+        let answer = answer(graph, id);
+        let Event { kind, site, operand, expected, .. } = *event;
+        Answered { kind, site, operand, expected, answer, spurious: event.has(Event::SPURIOUS) }
+    }
+}
+
+/// What the thread was answered when the event took place.
+fn answer(graph: &Graph, id: EventId) -> Value {
+    let event = graph.event(id);
+    if event.kind == Kind::Read { graph.read_value(id) } else { event.value }
+}
+
+/// A round that leaves nothing behind.
+#[derive(Debug)]
+struct Round {
+    site: Site,
+    thread: ThreadId,
+    frame: Frame,
+    answers: Vec<Answered>,
+    footprint: Footprint,
+    /// Whether the footprint is in memory that is there in every run.
+    lasts: bool,
+}
+
+/// The idle rounds that are known.
+#[derive(Debug, Default)]
+pub struct Rounds {
+    known: Vec<Round>,
+    /// Whether some do not last.
+    passing: bool,
+    /// The OS thread whose thread-local storage they may use, as a number.
+    os_thread: usize,
+}
+
+/// What memory a footprint may be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// It is there in every run, at the same place.
+    Lasting,
+    /// It is there as long as the program has it.
+    Passing,
+    /// It is the checker's own, and says nothing about the program.
+    Checker,
+}
+
+impl Rounds {
+    /// A run begins on an OS thread: rounds are forgotten whose memory may be gone, or is that of another OS thread.
+    pub(crate) fn begin(&mut self, os_thread: usize) {
+        if self.os_thread != os_thread {
+            self.os_thread = os_thread;
+            self.known.clear();
+        } else if self.passing {
+            self.known.retain(|round| round.lasts);
+        }
+        self.passing = false;
+    }
+
+    /// Whether more rounds can be kept.
+    pub(crate) fn has_room(&self) -> bool {
+        self.known.len() < MOST
+    }
+
+    /// Adds the rounds that the thread would repeat from where it stands, given the right answers.
+    pub(crate) fn find(&self, thread: ThreadId, site: Site, frame: &Frame, found: &mut Vec<u32>) {
+        for (number, round) in self.known.iter().enumerate() {
+            // SAFETY: the thread has come to the place where the round began, with the same stack and registers. So what
+            // the round first touches is there now as it was then; bytes that are no longer mapped can only follow bytes
+            // that have changed. Those are compared first: see `Footprint::holds`.
+            if round.site == site
+                && round.thread == thread
+                && round.frame == *frame
+                && unsafe { round.footprint.holds() }
+            {
+                found.push(number as u32);
+            }
+        }
+    }
+
+    /// Whether these events of the thread are the ops of the round, with its answers.
+    pub(crate) fn is_answered(&self, number: u32, graph: &Graph, from: u32, to: u32) -> bool {
+        let round = &self.known[number as usize];
+        round.answers.len() == (to - from) as usize
+            && round.answers.iter().zip(from..).all(|(answered, index)| {
+                *answered == Answered::new(graph, EventId { thread: round.thread, index })
+            })
+    }
+
+    /// What the bytes of the round's footprint hold now, after what is there already.
+    pub(crate) fn copy(&self, number: u32, bytes: &mut Vec<u8>) {
+        for (address, held) in self.known[number as usize].footprint.ranges() {
+            // SAFETY: the round was found to hold in this run, so the bytes are mapped; no thread of the program runs.
+            bytes.extend_from_slice(unsafe {
+                std::slice::from_raw_parts(address as *const u8, held.len())
+            });
+        }
+    }
+}
+
+/// What came of a trial.
+#[derive(Debug)]
+pub enum Verdict {
+    /// The round is idle; its number.
+    Idle(u32),
+    /// The round leaves something behind; an address, if that is in memory.
+    Changes(Option<usize>),
+    /// It cannot be known.
+    Unknown(Obstacle),
+}
+
+/// A round that is run once more in the emulator.
+///
+/// A front-end makes one of what [`Step::Try`](crate::Step::Try) says, sets the machine going, answers the ops that the
+/// code asks for by [`Trial::op`], and [ends](Trial::end) it.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where it stands.
+    pub site: Site,
+    /// Its registers there.
+    pub frame: Frame,
+    /// First event of the round.
+    pub from: u32,
+    /// End of the round.
+    pub to: u32,
+    /// The event whose answer comes next.
+    at: u32,
+    /// Whether the code has come back to where the round began.
+    back: bool,
+    /// Whether it has asked for something else than the round did.
+    strayed: bool,
+}
+
+impl Trial {
+    /// A trial of the round that the thread has just made.
+    pub(crate) fn new(thread: ThreadId, site: Site, frame: Frame, from: u32, to: u32) -> Trial {
+        Trial { thread, site, frame, from, to, at: from, back: false, strayed: false }
+    }
+
+    /// The answer of the op at which the thread stands, with which the round begins.
+    pub fn begin(&mut self, graph: &Graph) -> Value {
+        let id = EventId { thread: self.thread, index: self.at };
+        self.at += 1;
+        answer(graph, id)
+    }
+
+    /// How many events the thread has had, as its code is to believe.
+    pub fn position(&self) -> u32 {
+        self.at
+    }
+
+    /// Instructions that it may take.
+    pub fn budget(&self) -> usize {
+        BUDGET
+    }
+
+    /// The registers with which the thread goes on after the op at which it stands, if that returned `value`.
+    pub fn registers(&self, value: u64) -> Registers {
+        self.frame.registers(value)
+    }
+
+    /// The event that answers the next op, if there is one.
+    pub fn next_event(&self) -> Option<EventId> {
+        (self.at < self.to && !self.strayed).then_some(EventId { thread: self.thread, index: self.at })
+    }
+
+    /// Whether the code is back, or has gone astray: nothing that it does from here on counts.
+    pub fn is_over(&self) -> bool {
+        self.back || self.strayed
+    }
+
+    /// Answers an op that the code asks for. `None`: the round is over, one way or another.
+    pub fn op(&mut self, execution: &Execution, op: &Op) -> Option<Value> {
+        if self.is_over() {
+            return None;
+        }
+        let Some(id) = self.next_event() else {
+            self.back = op.site == self.site;
+            self.strayed = !self.back;
+            return None;
+        };
+        let graph = execution.graph();
+        if !repeats(graph.event(id), op) {
+            self.strayed = true;
+            return None;
+        }
+        self.at += 1;
+        Some(answer(graph, id))
+    }
+
+    /// Whether the last op that was answered is an exchange that failed without a reason.
+    pub fn failed_spuriously(&self, graph: &Graph) -> bool {
+        self.at > self.from
+            && graph.event(EventId { thread: self.thread, index: self.at - 1 }).has(Event::SPURIOUS)
+    }
+
+    /// What to tell the machine when a function has carried out an op: it goes on, or is over.
+    pub fn entered(&self, value: u64) -> Enter {
+        if self.back {
+            Enter::End
+        } else if self.strayed {
+            Enter::GiveUp("the round did something else when it was repeated")
+        } else {
+            Enter::Return(value)
+        }
+    }
+
+    /// Judges what the machine has done, and puts everything back. `dead`: bytes that are nobody's when the round
+    /// begins, below the thread's frame. `home`: what memory an address is in.
+    ///
+    /// # Safety
+    ///
+    /// The machine has run this trial, and nothing else has run since.
+    pub unsafe fn end(
+        self,
+        rounds: &mut Rounds,
+        graph: &Graph,
+        machine: &mut Machine,
+        ran: Result<(), Obstacle>,
+        dead: Range<usize>,
+        home: &dyn Fn(usize) -> Home,
+    ) -> Verdict {
+        let all = machine.take_footprint();
+        let footprint = all.clone().without(dead);
+        // SAFETY: the caller's promise.
+        let change = unsafe { footprint.first_change() };
+        // SAFETY: as above.
+        unsafe { all.restore() };
+        if let Err(obstacle) = ran {
+            return match self.strayed {
+                true => Verdict::Changes(None),
+                false => Verdict::Unknown(obstacle),
+            };
+        }
+        if change.is_some() || Frame::at_call(&machine.registers, self.frame) != Some(self.frame) {
+            return Verdict::Changes(change);
+        }
+        let homes = || footprint.ranges().map(|(address, _)| home(address));
+        if homes().any(|home| home == Home::Checker) {
+            return Verdict::Unknown(Obstacle::Host("uses memory of the checker"));
+        }
+        let lasts = homes().all(|home| home == Home::Lasting);
+        rounds.passing |= !lasts;
+        let ids = (self.from..self.to).map(|index| EventId { thread: self.thread, index });
+        rounds.known.push(Round {
+            site: self.site,
+            thread: self.thread,
+            frame: self.frame,
+            answers: ids.map(|id| Answered::new(graph, id)).collect(),
+            footprint,
+            lasts,
+        });
+        Verdict::Idle(rounds.known.len() as u32 - 1)
+    }
+}
+
+/// Whether the recorded event is what the op asks for, from the same place.
+fn repeats(event: &Event, op: &Op) -> bool {
+    // An event that is a choice has its bound there.
+    let expected = if op.kind == Kind::Choice { op.operand } else { op.expected };
+    event.matches(op) && event.site == op.site && event.operand == op.operand && event.expected == expected
+}

@@ -1,0 +1,326 @@
+//! Threads that come to suspect places, and what is done about it.
+
+use unpick_core::execution::Execution;
+use unpick_core::graph::Graph;
+use unpick_core::op::{Kind, Op, Site, ThreadId};
+use unpick_core::round;
+use unpick_core::thread_set::ThreadSet;
+use unpick_core::violation::{Point, Wait, Waiter};
+use unpick_emulator::{R12, R13, R14, R15, RAX, RBP, RBX, RSP, Registers};
+
+use crate::places::Places;
+use crate::rounds::{Rounds, Trial, Verdict};
+
+/// Arrivals of a thread that are remembered.
+const MOST: usize = 4096;
+
+/// Trials without success at a place double the number of rounds before the next one, so often.
+const PATIENCE: u32 = 6;
+
+/// The registers that a callee must preserve, and where the call returns to, as the entry of an op has put them below the
+/// caller's frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// Where they are.
+    address: usize,
+    /// r15, r14, r13, r12, rbp, rbx, and the return address.
+    words: [u64; 7],
+}
+
+impl Frame {
+    /// The frame at an address.
+    ///
+    /// # Safety
+    ///
+    /// An entry has put it there, and the call has not returned.
+    pub unsafe fn read(address: usize) -> Frame {
+        // SAFETY: the caller's promise.
+        Frame { address, words: unsafe { *(address as *const [u64; 7]) } }
+    }
+
+    /// Where the live part of the caller's stack begins: at the address to which the call returns.
+    pub fn stack(&self) -> usize {
+        self.address + size_of_val(&self.words) - size_of::<u64>()
+    }
+
+    /// The registers with which the caller goes on if the call returns `value`.
+    pub(crate) fn registers(&self, value: u64) -> Registers {
+        let [r15, r14, r13, r12, rbp, rbx, rip] = self.words;
+        let mut registers = Registers { rip, flags: 0x202, ..Registers::default() };
+        let stack = (self.address + size_of_val(&self.words)) as u64;
+        let preserved = [(R15, r15), (R14, r14), (R13, r13), (R12, r12), (RBP, rbp), (RBX, rbx)];
+        for (register, word) in preserved.into_iter().chain([(RAX, value), (RSP, stack)]) {
+            registers.general[register] = word;
+        }
+        registers
+    }
+
+    /// The frame that an entry would make of these registers, which are those just after a call. The return address is
+    /// in memory: it is taken to be that of `like` if the stack is at the same place, since the call left it there.
+    pub(crate) fn at_call(registers: &Registers, like: Frame) -> Option<Frame> {
+        let general = &registers.general;
+        let stack = general[RSP] as usize;
+        let address = stack - (size_of_val(&like.words) - size_of::<u64>());
+        if address != like.address {
+            return None;
+        }
+        // The byte at the top of the stack is part of the footprint, which has been compared.
+        let back = like.words[6];
+        let words = [general[R15], general[R14], general[R13], general[R12], general[RBP], general[RBX], back];
+        Some(Frame { address, words })
+    }
+}
+
+/// A thread that comes to a suspect place.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'a> {
+    /// The thread.
+    pub thread: ThreadId,
+    /// What it is about to do.
+    pub op: &'a Op,
+    /// Its registers.
+    pub frame: Frame,
+    /// What else belongs to its state.
+    pub hidden: u64,
+}
+
+/// What to do about an arrival.
+#[derive(Debug)]
+pub enum Step {
+    /// The thread takes its op.
+    Go {
+        /// Whether what it has done since it was last here leaves nothing behind.
+        idle: bool,
+    },
+    /// The thread waits until something changes.
+    Wait,
+    /// The round is to be tried; then the thread takes its op, unless the run was ended.
+    Try(Trial),
+}
+
+/// An arrival since the thread last did something that others act on.
+#[derive(Clone, Debug)]
+struct Visit {
+    site: Site,
+    at: u32,
+    frame: Frame,
+    hidden: u64,
+    /// The known rounds that may follow.
+    rounds: Vec<u32>,
+}
+
+/// What is known of the trials at a place.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    site: Site,
+    /// Trials that came to nothing.
+    failures: u32,
+    /// Whether a trial was put off.
+    put_off: bool,
+}
+
+/// What is known of the loops of a program.
+#[derive(Debug, Default)]
+pub struct Loops {
+    /// Suspect places.
+    pub places: Places,
+    /// Idle rounds.
+    pub rounds: Rounds,
+    visits: Vec<Vec<Visit>>,
+    records: Vec<Record>,
+    /// Threads that have visits.
+    open: ThreadSet,
+    /// What footprints held when each thread was left.
+    left: Vec<Vec<u8>>,
+    /// For each thread, what [`Loops::watch_from`] says; found when needed.
+    watch_from: Vec<Option<u32>>,
+    /// The trial that has led to the run being started once more, by thread, event and run: once is enough.
+    again: Option<(ThreadId, u32, u64)>,
+    runs: u64,
+    /// A trial that is under way.
+    pub trial: Option<Trial>,
+}
+
+impl Loops {
+    /// Forgets what belongs to the last run. `os_thread` tells OS threads apart.
+    pub fn begin(&mut self, os_thread: usize) {
+        self.runs += 1;
+        self.trial = None;
+        self.visits.iter_mut().for_each(Vec::clear);
+        self.watch_from.clear();
+        self.open.clear();
+        self.rounds.begin(os_thread);
+    }
+
+    /// From where on a thread is looked at: the first suspect place after which nothing that is recorded is for others to
+    /// act on, or the end of what is recorded.
+    #[inline(always)]
+    pub fn watch_from(&mut self, graph: &Graph, thread: ThreadId) -> u32 {
+        match self.watch_from.get(thread.index()) {
+            Some(&Some(from)) => from,
+            _ => self.find_watch_from(graph, thread),
+        }
+    }
+
+    #[inline(never)]
+    fn find_watch_from(&mut self, graph: &Graph, thread: ThreadId) -> u32 {
+        if thread.index() >= self.watch_from.len() {
+            self.watch_from.resize(thread.index() + 1, None);
+        }
+        let base = graph.base(thread);
+        let recorded = graph.thread(thread).iter().enumerate().rev();
+        let mut from = (base + recorded.len()) as u32;
+        for (index, event) in recorded {
+            if !round::may_be_dropped(event) {
+                break;
+            }
+            if event.kind == Kind::Read && self.places.is_suspect(event.site) {
+                from = (base + index) as u32;
+            }
+        }
+        self.watch_from[thread.index()] = Some(from);
+        from
+    }
+
+    /// Notes an arrival before an event that is recorded.
+    pub fn note(&mut self, graph: &Graph, arrival: &Arrival<'_>, at: u32) {
+        self.add(graph, arrival, at);
+    }
+
+    fn add(&mut self, graph: &Graph, arrival: &Arrival<'_>, at: u32) {
+        let Arrival { thread, op, frame, hidden } = *arrival;
+        if thread.index() >= self.visits.len() {
+            self.visits.resize_with(thread.index() + 1, Vec::new);
+            self.left.resize_with(thread.index() + 1, Vec::new);
+        }
+        let visits = &mut self.visits[thread.index()];
+        if visits.len() >= MOST || visits.first().is_some_and(|first| first.at < graph.past_of(thread)) {
+            visits.clear();
+        }
+        let mut rounds = Vec::new();
+        self.rounds.find(thread, op.site, &frame, &mut rounds);
+        visits.push(Visit { site: op.site, at, frame, hidden, rounds });
+        self.open.insert(thread);
+    }
+
+    /// A thread comes to a suspect place, with an op that is not recorded.
+    pub fn arrive(&mut self, execution: &mut Execution, arrival: &Arrival<'_>) -> Step {
+        let Arrival { thread, op, frame, hidden } = *arrival;
+        let at = execution.position(thread);
+        let visits = self.visits.get(thread.index()).map_or(&[][..], |visits| &visits[..]);
+        // A thread that was stopped here, or has just been tried.
+        if visits.last().is_some_and(|last| last.at >= at) {
+            return Step::Go { idle: true };
+        }
+        let graph = execution.graph();
+        let goes_on = execution.goes_on(thread);
+        let (mut candidate, mut idle) = (None, false);
+        for visit in visits.iter().rev().filter(|visit| visit.site == op.site) {
+            if visit.hidden != hidden || !round::leaves_nothing(graph, thread, visit.at..at) {
+                continue;
+            }
+            idle = true;
+            let known = |number: &u32| self.rounds.is_answered(*number, graph, visit.at, at);
+            if visit.frame == frame && visit.rounds.iter().any(known) {
+                let from = visit.at;
+                let point = Point { thread, index: at, site: op.site };
+                self.add(execution.graph(), arrival, at);
+                return if execution.spin(point, Some(op), from) { Step::Wait } else { Step::Go { idle } };
+            }
+            if candidate.is_none() && visit.frame == frame {
+                candidate = Some(visit.at);
+            }
+        }
+        self.add(graph, arrival, at);
+        match candidate {
+            Some(from) if !goes_on && self.is_due(thread, op.site) => {
+                Step::Try(Trial::new(thread, op.site, frame, from, at))
+            }
+            _ => Step::Go { idle },
+        }
+    }
+
+    /// Whether a trial at this place is due: after some without success there must be more rounds in between.
+    fn is_due(&mut self, thread: ThreadId, site: Site) -> bool {
+        if !self.rounds.has_room() || !unpick_emulator::is_supported() {
+            return false;
+        }
+        let Some(record) = self.records.iter_mut().find(|record| record.site == site) else { return true };
+        let rounds = self.visits[thread.index()].iter().filter(|visit| visit.site == site).count();
+        let due = rounds.is_multiple_of(1 << record.failures.min(PATIENCE));
+        record.put_off |= !due;
+        due
+    }
+
+    /// Takes note of what came of a trial. Whether the run is to be started once more, now that the round is known
+    /// (`Some`), and whether the whole search is (`Some(true)`), since the round was seen before and not tried.
+    pub fn tried(&mut self, trial: &Trial, verdict: &Verdict, stable: bool) -> Option<bool> {
+        let Verdict::Idle(number) = *verdict else {
+            match self.records.iter_mut().find(|record| record.site == trial.site) {
+                Some(record) => record.failures += 1,
+                None => self.records.push(Record { site: trial.site, failures: 1, put_off: false }),
+            }
+            return None;
+        };
+        if let Some(last) = self.visits.get_mut(trial.thread.index()).and_then(|visits| visits.last_mut()) {
+            last.rounds.push(number);
+        }
+        let here = (trial.thread, trial.to, self.runs);
+        let before = (trial.thread, trial.to, self.runs.wrapping_sub(1));
+        // Where addresses differ from run to run, the round of this run will not be known in the next.
+        if !stable || self.again == Some(before) {
+            return None;
+        }
+        self.again = Some(here);
+        let record = self.records.iter_mut().find(|record| record.site == trial.site);
+        Some(record.is_some_and(|record| std::mem::take(&mut record.put_off)))
+    }
+
+    /// Whether the thread has come to suspect places in this run: then it matters what others do meanwhile.
+    #[inline(always)]
+    pub fn is_open(&self, thread: ThreadId) -> bool {
+        self.open.contains(thread)
+    }
+
+    /// The thread is left, and others run.
+    #[inline(never)]
+    pub fn leave(&mut self, thread: ThreadId) {
+        let (visits, left) = (&self.visits[thread.index()], &mut self.left[thread.index()]);
+        left.clear();
+        for &number in visits.iter().flat_map(|visit| &visit.rounds) {
+            self.rounds.copy(number, left);
+        }
+    }
+
+    /// The thread goes on: rounds whose footprint others have changed are not what they were.
+    #[inline(never)]
+    pub fn enter(&mut self, thread: ThreadId) {
+        let Loops { visits, left, rounds, .. } = self;
+        let (visits, left) = (&mut visits[thread.index()], &left[thread.index()]);
+        let (mut from, mut now) = (0, Vec::new());
+        for visit in visits {
+            visit.rounds.retain(|&number| {
+                now.clear();
+                rounds.copy(number, &mut now);
+                from += now.len();
+                left.get(from - now.len()..from) == Some(&now[..])
+            });
+        }
+    }
+
+    /// Cuts a loop that has come to this place so often: the thread is blocked before `op`. Whether it was.
+    pub fn cut(&self, execution: &mut Execution, thread: ThreadId, op: &Op, most: usize) -> bool {
+        let graph = execution.graph();
+        let here = graph.thread(thread).iter().rev();
+        let here = here.filter(|event| event.site == op.site && event.addr == op.addr);
+        let cuts = !execution.samples()
+            && graph.thread_len(thread) >= most
+            && here.take(most).count() >= most
+            && !execution.goes_on(thread);
+        if cuts {
+            let point = Point { thread, index: execution.position(thread), site: op.site };
+            execution.block(thread, Waiter { point, wait: Wait::Bound });
+        }
+        cuts
+    }
+}

@@ -1,0 +1,143 @@
+//! Rounds of loops that are run once more in the emulator.
+//!
+//! The thread stands at an op, on its fiber, and the worker runs the emulator on its own stack. What the thread's code
+//! asks the runtime for is answered here; all other code is the program's, or as good as that.
+
+use unpick_core::op::Op;
+use unpick_emulator::{Enter, Host, Machine, RDI};
+use unpick_loops::{Home, Trial};
+
+use crate::ops::{Request, Since};
+use crate::session::Session;
+use crate::tag::Tag;
+use crate::{arena, current, ops, registers, statics};
+
+/// Answers what a round asks the runtime for.
+struct Runtime<'a> {
+    trial: &'a mut Trial,
+    session: &'a Session,
+}
+
+impl Host for Runtime<'_> {
+    fn enter(&mut self, machine: &mut Machine) -> Enter {
+        let function = machine.registers.rip as usize;
+        let argument = machine.registers.general[RDI] as usize;
+        if function == registers::watched as *const () as usize {
+            if machine.touch(argument, size_of::<Request<'_>>(), false).is_err() {
+                return Enter::GiveUp("an operation has no request");
+            }
+            // SAFETY: code that calls this function passes a request, and the bytes are readable.
+            return self.request(machine, unsafe { &*(argument as *const Request<'_>) });
+        }
+        if function == ops::other_watched as *const () as usize {
+            if machine.touch(argument, size_of::<Op>(), false).is_err() {
+                return Enter::GiveUp("an operation has no request");
+            }
+            // SAFETY: as above, with an op.
+            let op = unsafe { *(argument as *const Op) };
+            return self.op(&op);
+        }
+        if Since::functions().contains(&function) {
+            return self.since(machine, function, argument);
+        }
+        if function == ops::position as *const () as usize {
+            return Enter::Return(self.trial.position().into());
+        }
+        if function == ops::failed_spuriously as *const () as usize {
+            return Enter::Return(self.trial.failed_spuriously(self.session.execution.graph()).into());
+        }
+        // Accesses were checked in the round itself.
+        if ops::accesses().contains(&function) {
+            return Enter::Return(0);
+        }
+        Enter::Code
+    }
+}
+
+impl Runtime<'_> {
+    /// Answers an op on an object.
+    fn request(&mut self, machine: &mut Machine, request: &Request<'_>) -> Enter {
+        let tag = &raw const *request.object.tag;
+        if machine.touch(tag as usize, size_of::<Tag>(), false).is_err() {
+            return Enter::GiveUp("an operation has no object");
+        }
+        match self.session.known_location(request.object.tag) {
+            Some(addr) => self.op(&Op { addr, ..request.op }),
+            None => Enter::GiveUp("an operation is on another object than before"),
+        }
+    }
+
+    fn op(&mut self, op: &Op) -> Enter {
+        let value = self.trial.op(&self.session.execution, op);
+        self.trial.entered(value.unwrap_or_default())
+    }
+
+    /// How far a thread is differs from round to round, so what it notes of that is not part of its state.
+    fn since(&mut self, machine: &mut Machine, function: usize, argument: usize) -> Enter {
+        let [begin, is_past, end] = Since::functions();
+        if machine.touch(argument, size_of::<Since>(), function != is_past).is_err() {
+            return Enter::GiveUp("a position has no place");
+        }
+        // SAFETY: code that calls these functions passes such an object, which can be written to.
+        let since = unsafe { &*(argument as *const Since) };
+        let now = self.trial.position();
+        let past = since.get() != now;
+        if function == begin {
+            since.set(now);
+        } else if function == end {
+            since.set(0);
+        }
+        Enter::Return(past.into())
+    }
+}
+
+impl Session {
+    /// Tries the round that a thread has asked about.
+    ///
+    /// It is called by the worker, while the thread stands at its op.
+    #[cold]
+    pub(crate) fn try_round(&mut self) {
+        let Some(mut trial) = self.loops.trial.take() else { return };
+        let mut machine = self.machine.take().unwrap_or_default();
+        let this: *mut Session = self;
+        current::set(this, Some(trial.thread));
+        self.choose_paths(trial.thread);
+        let graph = self.execution.graph();
+        let first = trial.begin(graph);
+        machine.begin(trial.registers(first));
+        let budget = trial.budget();
+        let mut host = Runtime { trial: &mut trial, session: self };
+        // SAFETY: the fiber of the thread is suspended, and nothing else runs on this OS thread; what the code writes
+        // is put back below.
+        let ran = unsafe { machine.run(&mut host, budget) };
+        // What is below the frame is nobody's when the thread stands at its op.
+        let fiber = &self.fibers[trial.thread.index()];
+        let dead = fiber.limit()..trial.frame.stack();
+        let home = |address| self.home(address);
+        let (graph, rounds) = (self.execution.graph(), &mut rounds);
+        // SAFETY: the machine has just run the trial.
+        let verdict = unsafe { trial.end(rounds, graph, &mut machine, ran, dead, &home) };
+        current::set(this, None);
+        self.machine = Some(machine);
+        let stable = self.execution.has_stable_addresses();
+        if let Some(renew) = self.loops.tried(&trial, &verdict, stable) {
+            self.renew |= renew;
+            self.execution.repeat();
+        }
+    }
+
+    /// What memory an address is in.
+    fn home(&self, address: usize) -> Home {
+        if arena::place().contains(&address) {
+            Home::Checker
+        } else if arena::is_ours(address)
+            || self.fibers.iter().any(|fiber| fiber.contains(address))
+            || statics::is_static(address)
+            || current::place().contains(&address)
+        {
+            Home::Lasting
+        } else {
+            Home::Passing
+        }
+    }
+}
