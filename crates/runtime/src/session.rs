@@ -63,6 +63,8 @@ impl Job {
 pub struct Limits {
     /// Bytes of stack for each thread.
     pub stack_size: usize,
+    /// Whether loops that only wait are recognised; if not, they go on until they are cut.
+    pub loops: bool,
     /// How often a loop may read the same write at the same place before it is cut.
     pub max_rounds: usize,
     /// Whether a thread that waits for a condition or is parked may wake up without a reason.

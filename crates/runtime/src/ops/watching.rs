@@ -32,6 +32,9 @@ impl Session {
                 return self.revisit(thread, op, stack);
             }
         }
+        if !self.limits.loops {
+            return if fresh { self.cut(thread, op) } else { Watch::Go };
+        }
         if fresh
             && self.spins.looks_at(self.execution.position(thread))
             && self.spins.recurs(self.execution.graph(), thread, op)
@@ -51,7 +54,7 @@ impl Session {
     /// Looks whether a thread of a sampled execution is in a loop that may only wait; if so, it is watched.
     #[inline(never)]
     pub(super) fn look(&mut self, thread: ThreadId, op: &Op) {
-        if self.spins.may_wait(self.execution.graph(), thread, op) {
+        if self.limits.loops && self.spins.may_wait(self.execution.graph(), thread, op) {
             self.look_closely(thread);
         }
     }
@@ -99,6 +102,11 @@ impl Session {
             self.execution.repeat();
             return Watch::Stop;
         }
+        self.cut(thread, op)
+    }
+
+    /// Stops a thread that has gone round too often.
+    fn cut(&mut self, thread: ThreadId, op: &Op) -> Watch {
         if !spin::cut(&mut self.execution, thread, op, self.limits.max_rounds) {
             return Watch::Go;
         }
