@@ -90,6 +90,8 @@ pub struct Config {
     pub spurious_failures: bool,
     /// Whether a thread that waits or is parked may wake up without a reason.
     pub spurious_wakeups: bool,
+    /// Whether loops that only wait are recognised; if not, they go on until they are cut.
+    pub loops: bool,
     /// How often a loop may read the same write at the same place before it is cut.
     pub max_rounds: usize,
     /// How long a thread may do nothing visible.
@@ -142,6 +144,7 @@ impl Default for Config {
             stack_size: 256 * 1024,
             spurious_failures: false,
             spurious_wakeups: false,
+            loops: true,
             max_rounds: 100,
             hang_limit: Duration::from_secs(20),
             leaks: true,
@@ -166,7 +169,7 @@ impl Default for Config {
 }
 
 /// The variables that [`Config::with_environment`] reads, and what they mean.
-pub const VARIABLES: [(&str, &str); 26] = [
+pub const VARIABLES: [(&str, &str); 27] = [
     ("UNPICK_MODEL", "memory model: cpp20, rc11, sc, tso, ra, rc11g"),
     ("UNPICK_STRATEGY", "how to search: auto, optimal, source-dpor, cb-dpor:2, random, pct:3, ..."),
     ("UNPICK_SEED", "where the random numbers of a strategy start"),
@@ -177,6 +180,7 @@ pub const VARIABLES: [(&str, &str); 26] = [
     ("UNPICK_STACK_SIZE", "bytes of stack for each thread"),
     ("UNPICK_SPURIOUS", "1: compare_exchange_weak may fail without a reason"),
     ("UNPICK_SPURIOUS_WAKEUPS", "1: threads that wait or are parked may wake up without a reason"),
+    ("UNPICK_LOOPS", "off: loops that only wait are not recognised, and are cut at UNPICK_MAX_ROUNDS"),
     ("UNPICK_MAX_ROUNDS", "rounds of a loop that reads the same values before it is cut"),
     ("UNPICK_HANG", "how long a thread may do nothing visible, such as 20s"),
     ("UNPICK_LEAKS", "off: memory that is left behind is no violation"),
@@ -283,6 +287,9 @@ impl Config {
         }
         if let Some(on) = switch("UNPICK_SPURIOUS_WAKEUPS")? {
             self.spurious_wakeups = on;
+        }
+        if let Some(on) = switch("UNPICK_LOOPS")? {
+            self.loops = on;
         }
         if let Some(rounds) = number("UNPICK_MAX_ROUNDS")? {
             self.max_rounds = rounds as usize;
@@ -421,6 +428,8 @@ mod tests {
         assert_eq!(read("UNPICK_SPURIOUS", "1").map(|c| c.spurious_failures), Ok(true));
         assert_eq!(read("UNPICK_SPURIOUS_WAKEUPS", "1").map(|c| c.spurious_wakeups), Ok(true));
         assert_eq!(read("UNPICK_LEAKS", "off").map(|c| c.leaks), Ok(false));
+        assert_eq!(read("UNPICK_LOOPS", "off").map(|c| c.loops), Ok(false));
+        assert_eq!(read("UNPICK_LOOPS", "on").map(|c| c.loops), Ok(true));
         assert_eq!(read("UNPICK_RANDOM", "4").map(|c| c.random), Ok(Some(4)));
         assert!(read("UNPICK_RANDOM", "0").is_err());
     }
@@ -459,6 +468,7 @@ mod tests {
             ("UNPICK_MAX_EVENTS", "-1"),
             ("UNPICK_PREEMPTIONS", "few"),
             ("UNPICK_SPURIOUS", "maybe"),
+            ("UNPICK_LOOPS", "some"),
             ("UNPICK_INCONCLUSIVE", "shrug"),
             ("UNPICK_KEEP_GOING", "on"),
             ("UNPICK_DETACHED", "1"),

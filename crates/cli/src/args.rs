@@ -143,6 +143,9 @@ pub(crate) struct Settings {
     /// Lets compare_exchange_weak fail without a reason
     #[arg(long)]
     pub(crate) spurious: bool,
+    /// Whether loops that only wait are recognised; if not, they are cut after some rounds
+    #[arg(long, value_name = "WHETHER")]
+    pub(crate) loops: Option<Switch>,
     /// What a check without a proof does to its test
     #[arg(long, value_name = "WHAT")]
     pub(crate) inconclusive: Option<Inconclusive>,
@@ -176,6 +179,14 @@ pub(crate) enum Detached {
     MustEnd,
     /// They are abandoned when the main thread has ended
     Abandoned,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Switch {
+    /// They are
+    On,
+    /// They are not
+    Off,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

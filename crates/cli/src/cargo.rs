@@ -11,7 +11,7 @@ use unpick_check::{Config, registry};
 use unpick_runtime::interrupt;
 
 use crate::Exit;
-use crate::args::{Detached, Inconclusive, Isolation, Replay, Settings, Test};
+use crate::args::{Detached, Inconclusive, Isolation, Replay, Settings, Switch, Test};
 use crate::error::Error;
 
 type Variables = Vec<(&'static str, String)>;
@@ -71,6 +71,10 @@ pub(crate) fn variables(settings: &Settings) -> Variables {
         Isolation::Restore => String::from("restore"),
         Isolation::Fork => String::from("fork"),
     });
+    let loops = settings.loops.map(|whether| match whether {
+        Switch::On => String::from("on"),
+        Switch::Off => String::from("off"),
+    });
     let all = [
         ("UNPICK_MODEL", model.clone()),
         ("UNPICK_STRATEGY", strategy.clone()),
@@ -80,6 +84,7 @@ pub(crate) fn variables(settings: &Settings) -> Variables {
         ("UNPICK_MAX_EVENTS", max_events.clone()),
         ("UNPICK_STACK_SIZE", stack_size.clone()),
         ("UNPICK_SPURIOUS", spurious.then(|| String::from("1"))),
+        ("UNPICK_LOOPS", loops),
         ("UNPICK_INCONCLUSIVE", inconclusive),
         ("UNPICK_KEEP_GOING", keep_going.clone()),
         ("UNPICK_DETACHED", detached),
@@ -141,6 +146,7 @@ mod tests {
             max_events: text.clone(),
             stack_size: text.clone(),
             spurious: true,
+            loops: Some(Switch::Off),
             inconclusive: Some(Inconclusive::Pass),
             keep_going: text,
             reuse: true,
@@ -148,7 +154,7 @@ mod tests {
             detached: Some(Detached::Abandoned),
         };
         let variables = variables(&settings);
-        assert_eq!(variables.len(), 13);
+        assert_eq!(variables.len(), 14);
         for (name, _) in variables {
             assert!(unpick_check::config::VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
         }

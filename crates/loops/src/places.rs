@@ -69,3 +69,24 @@ fn goes_round(graph: &Graph, thread: ThreadId, op: &Op, enough: usize) -> bool {
     (enough == 1 || recent().filter(is_here).take(enough).count() == enough)
         && round::leaves_nothing(graph, thread, end - since as u32 - 1..end)
 }
+
+/// Whether the thread has been at this place so often in a row, and has left nothing behind in between.
+pub(crate) fn goes_round_often(graph: &Graph, thread: ThreadId, op: &Op, enough: usize) -> bool {
+    let events = graph.thread(thread);
+    let base = graph.base(thread) as u32;
+    let mut end = base + events.len() as u32;
+    let mut rounds = 0;
+    for (event, index) in events.iter().zip(base..).rev() {
+        if event.site != op.site || event.addr != op.addr || event.kind != op.kind {
+            continue;
+        }
+        if !round::leaves_nothing(graph, thread, index..end) {
+            return false;
+        }
+        (end, rounds) = (index, rounds + 1);
+        if rounds == enough {
+            return true;
+        }
+    }
+    false
+}

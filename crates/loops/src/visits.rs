@@ -8,7 +8,7 @@ use unpick_core::thread_set::ThreadSet;
 use unpick_core::violation::{Point, Wait, Waiter};
 use unpick_emulator::{R12, R13, R14, R15, RAX, RBP, RBX, RSP, Registers};
 
-use crate::places::Places;
+use crate::places::{self, Places};
 use crate::rounds::{Rounds, Trial, Verdict};
 
 /// Arrivals of a thread that are remembered.
@@ -308,14 +308,12 @@ impl Loops {
         }
     }
 
-    /// Cuts a loop that has come to this place so often: the thread is blocked before `op`. Whether it was.
+    /// Cuts a loop that has come to this place so often, and has left nothing behind each time: the thread is blocked
+    /// before `op`. Whether it was.
     pub fn cut(&self, execution: &mut Execution, thread: ThreadId, op: &Op, most: usize) -> bool {
-        let graph = execution.graph();
-        let here = graph.thread(thread).iter().rev();
-        let here = here.filter(|event| event.site == op.site && event.addr == op.addr);
         let cuts = !execution.samples()
-            && graph.thread_len(thread) >= most
-            && here.take(most).count() >= most
+            && execution.graph().thread_len(thread) >= most
+            && places::goes_round_often(execution.graph(), thread, op, most)
             && !execution.goes_on(thread);
         if cuts {
             let point = Point { thread, index: execution.position(thread), site: op.site };

@@ -42,7 +42,7 @@ impl Kind {
 pub(crate) type Setting = (&'static [&'static str], &'static str, Kind);
 
 /// All settings.
-pub(crate) const SETTINGS: [Setting; 19] = [
+pub(crate) const SETTINGS: [Setting; 20] = [
     (&["model"], "UNPICK_MODEL", Kind::Text),
     (&["strategy"], "UNPICK_STRATEGY", Kind::Text),
     (&["seed"], "UNPICK_SEED", Kind::Number),
@@ -50,6 +50,7 @@ pub(crate) const SETTINGS: [Setting; 19] = [
     (&["time", "time_limit"], "UNPICK_TIME", Kind::Time),
     (&["preemptions", "preemption_bound"], "UNPICK_PREEMPTIONS", Kind::Number),
     (&["events", "max_events"], "UNPICK_MAX_EVENTS", Kind::Number),
+    (&["loops"], "UNPICK_LOOPS", Kind::Switch),
     (&["rounds", "max_rounds"], "UNPICK_MAX_ROUNDS", Kind::Number),
     (&["stack_size"], "UNPICK_STACK_SIZE", Kind::Number),
     (&["spurious", "spurious_failures"], "UNPICK_SPURIOUS", Kind::Switch),

@@ -37,6 +37,8 @@ use crate::unordered::Unordered;
 pub(crate) struct Limits {
     /// Bytes of stack for each thread.
     pub(crate) stack_size: usize,
+    /// Whether loops that only wait are recognised; if not, they go on until they are cut.
+    pub(crate) loops: bool,
     /// How often a loop may read the same write at the same place before it is cut.
     pub(crate) max_rounds: usize,
     /// After how many ticks of a tenth of a second without anything visible a thread is taken to run for ever.

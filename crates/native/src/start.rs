@@ -137,6 +137,7 @@ fn check() -> Result<(), Error> {
     }
     let limits = Limits {
         stack_size: config.stack_size,
+        loops: config.loops,
         max_rounds: config.max_rounds,
         hang: config.hang_limit,
         most_ticks: (config.hang_limit.as_millis() / 100).clamp(1, u32::MAX.into()) as u32,

@@ -67,8 +67,8 @@ pub struct Limits {
     pub stack_size: usize,
     /// How often a loop may come to the same place before it is cut.
     pub max_rounds: usize,
-    /// Whether loops that wait are recognised.
-    pub recognises_loops: bool,
+    /// Whether loops that only wait are recognised; if not, they go on until they are cut.
+    pub loops: bool,
     /// Whether a thread that waits for a condition or is parked may wake up without a reason.
     pub spurious_wakeups: bool,
     /// Whether an execution is over when the main thread has ended, and threads that are stuck then are

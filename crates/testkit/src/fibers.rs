@@ -118,6 +118,7 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             ends_at_cut: false,
             timeouts: unpick_core::timeouts::Timeouts::Any,
             stack_size: config.stack_size,
+            loops: config.loops,
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,
             abandons: false,

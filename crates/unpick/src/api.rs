@@ -170,6 +170,16 @@ impl Check {
         self
     }
 
+    /// Whether loops that only wait are recognised, and take part in the search with one round; on unless set.
+    ///
+    /// Turn it off to see what a check says without that: a loop then goes on, in every possible way, until
+    /// it is cut at [`max_rounds`](Check::max_rounds) or at [`max_events`](Check::max_events). If one was cut the verdict
+    /// is inconclusive, and no livelock is found.
+    pub fn loops(mut self, on: bool) -> Check {
+        self.config.loops = on;
+        self
+    }
+
     /// How often a loop may read the same write at the same place before it is cut; a loop that
     /// comes back to the same state is recognised without that. If loops were cut the verdict is
     /// inconclusive, and names them. Where memory is the system's, what a loop counts there is not
@@ -459,6 +469,7 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
         program: Arc::clone(program),
         limits: Limits {
             stack_size: config.stack_size,
+            loops: config.loops,
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,
             leaks: config.leaks,
@@ -546,13 +557,13 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
     if explored.waits && !config.spurious_wakeups {
         assumptions.push(String::from("`Condvar::wait` and `park` return only for a reason"));
     }
-    if !explored.on_arenas {
+    if config.loops && !explored.on_arenas {
         assumptions.push(format!(
             "without unpick's allocator, loops that count in memory are taken for loops that wait if they do the same \
              for {} rounds",
             config.max_rounds
         ));
-    } else if explored.spilled {
+    } else if config.loops && explored.spilled {
         assumptions.push(format!(
             "a thread allocated more than 64 MiB, or there was no address space for that: loops that count in \
              memory beyond are taken for loops that wait if they do the same for {} rounds",

@@ -132,6 +132,7 @@ pub use unpick_core::trace;
 /// | `stack_size` | bytes |
 /// | `spurious` | `true`: `compare_exchange_weak` may fail without a reason |
 /// | `spurious_wakeups` | `true`: waits and parked threads may wake up without a reason |
+/// | `loops` | `false`: loops that only wait are not recognised |
 /// | `inconclusive` | `"fail"` or `"pass"` |
 /// | `leaks` | `false`: memory that is left behind is no violation |
 /// | `keep_going` | violations to find, or `true` for all that differ |

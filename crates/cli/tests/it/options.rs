@@ -47,3 +47,25 @@ fn options_make_a_difference() {
     };
     assert!(code == Some(2) && text.contains("no number is below 0"), "{text}");
 }
+
+#[test]
+fn loops_are_recognised_unless_that_is_off() {
+    let program = built("spin.c");
+    let explore = |option: &str, variables: &[(&str, &str)]| {
+        let mut command = unpick();
+        command.arg("run").arg(option).arg(&program).envs(variables.iter().copied());
+        let output = command.output().expect("unpick can be started");
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        (output.status.code(), text.concat())
+    };
+    for (option, variables, expected, says) in [
+        ("--loops=on", &[][..], 1, "violated: livelock"),
+        ("--loops=off", &[][..], 3, "a loop was cut that went on reading the same values"),
+        ("--time=1m", &[("UNPICK_LOOPS", "off"), ("UNPICK_MAX_ROUNDS", "3")][..], 3, "spin.c:15"),
+        ("--time=1m", &[("UNPICK_LOOPS", "some")][..], 2, "UNPICK_LOOPS"),
+        ("--loops=some", &[][..], 2, "[possible values: on, off]"),
+    ] {
+        let (code, text) = explore(option, variables);
+        assert!(code == Some(expected) && text.contains(says), "{option} {variables:?}: {text}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use unpick_checkers::ghost::{Ghost, Watch};
 use unpick_checkers::spin::{self, State};
-use unpick_core::op::{Kind, Op, Rmw};
+use unpick_core::op::{Kind, Op, Rmw, ThreadId};
 
 use super::Caller;
 use crate::session::Session;
@@ -63,6 +63,9 @@ impl Session {
                 return self.revisit(caller, op);
             }
         }
+        if !self.limits.loops {
+            return if fresh { self.cut(thread, op) } else { Watch::Go };
+        }
         // How often a thread has a lock of its own is not part of its state.
         if first
             && op.rmw != Rmw::Lock
@@ -101,6 +104,11 @@ impl Session {
             self.spins.ghost = Some(ghost);
             return self.ghost(caller, op, false);
         }
+        self.cut(thread, op)
+    }
+
+    /// Stops a thread that has gone round too often.
+    fn cut(&mut self, thread: ThreadId, op: &Op) -> Watch {
         if !spin::cut(&mut self.execution, thread, op, self.limits.max_rounds) {
             return Watch::Go;
         }

@@ -30,7 +30,10 @@ impl Session {
                 return self.arrive(thread, op, fresh, stack);
             }
         }
-        if fresh && self.limits.recognises_loops && self.may_go_round(thread) {
+        if !self.limits.loops {
+            return if fresh { self.cut(thread, op) } else { Watch::Go };
+        }
+        if fresh && self.may_go_round(thread) {
             let (graph, samples) = (self.execution.graph(), self.execution.samples());
             if self.loops.places.suspect(graph, thread, op, samples) {
                 return self.suspected(thread);
@@ -62,7 +65,7 @@ impl Session {
     /// Looks whether a thread of a sampled execution goes round; if so, it is watched.
     #[inline(always)]
     pub(super) fn look(&mut self, thread: ThreadId, op: &Op) {
-        if self.limits.recognises_loops && self.may_go_round(thread) {
+        if self.limits.loops && self.may_go_round(thread) {
             let graph = self.execution.graph();
             if self.loops.places.suspect(graph, thread, op, true) {
                 self.look_closely(thread);
@@ -91,9 +94,7 @@ impl Session {
         let arrival = Arrival { thread, op, frame, hidden: self.hidden() };
         if !fresh {
             let at = self.execution.position(thread);
-            if at >= self.watch_from {
-                self.loops.note(self.execution.graph(), &arrival, at);
-            }
+            self.loops.note(self.execution.graph(), &arrival, at);
             return Watch::Go;
         }
         match self.loops.arrive(&mut self.execution, &arrival) {

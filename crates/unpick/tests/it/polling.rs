@@ -158,3 +158,40 @@ fn what_calls_leave_on_the_stack_is_not_the_state_of_a_loop() {
         assert_eq!(counts(&afar), counts(&near), "{strategy}");
     }
 }
+
+/// Waits for a flag; whether a round was made in vain is kept on the heap.
+fn wait_for_a_flag() -> bool {
+    let flag = Arc::new(AtomicBool::new(false));
+    let theirs = flag.clone();
+    let other = thread::spawn(move || theirs.store(true, Release));
+    let mut waited = Box::new(false);
+    while !flag.load(Acquire) {
+        **black_box(&mut waited) = true;
+    }
+    other.join().unwrap();
+    *waited
+}
+
+#[test]
+fn a_loop_that_is_not_recognised_is_cut_and_named() {
+    let check = || Check::new().loops(false).max_rounds(5);
+    for strategy in STRATEGIES {
+        let (waited, verdict) = outcomes_in(&check().strategy(strategy), || u64::from(wait_for_a_flag()));
+        let Verdict::Inconclusive(Reason::Rounds(places), _) = &verdict else {
+            panic!("{strategy}: {verdict}")
+        };
+        assert!(places.len() == 1 && places[0].contains("polling.rs"), "{strategy}: {places:?}");
+        assert_eq!(waited.into_iter().collect::<Vec<_>>(), [0, 1], "{strategy}");
+    }
+    let verdict = check().run(|| assert!(!wait_for_a_flag())).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(verdict.violation().map(|finding| finding.title.as_str()), Some("panic"), "{verdict}");
+}
+
+#[test]
+fn a_loop_that_is_not_recognised_does_not_end_a_sampled_execution() {
+    for strategy in ["random", "pct:3"] {
+        let check = Check::new().strategy(strategy).loops(false).max_executions(100);
+        let (waited, _) = outcomes_in(&check, || u64::from(wait_for_a_flag()));
+        assert_eq!(waited.into_iter().collect::<Vec<_>>(), [0, 1], "{strategy}");
+    }
+}

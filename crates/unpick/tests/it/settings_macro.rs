@@ -37,6 +37,13 @@ fn a_test_that_proves_nothing_may_pass() {
     assert!(unpick::choose(3) < 2, "the third execution is not reached");
 }
 
+#[unpick::test(loops = false, rounds = 3, inconclusive = "pass")]
+fn a_test_whose_loops_are_cut() {
+    let flag = Arc::new(AtomicUsize::new(0));
+    let theirs = flag.clone();
+    thread::spawn(move || while theirs.load(Relaxed) == 0 {});
+}
+
 #[unpick::test(detached = "abandoned", spurious = true, events = 100, rounds = 50, stack_size = 131_072)]
 fn a_test_that_leaves_a_thread_behind() {
     thread::spawn(|| unpick::await_until(|| false));
