@@ -76,7 +76,7 @@ pub(crate) fn goes_round_often(graph: &Graph, thread: ThreadId, op: &Op, enough:
     let base = graph.base(thread) as u32;
     let mut end = base + events.len() as u32;
     let mut rounds = 0;
-    for (event, index) in events.iter().zip(base..).rev() {
+    for (event, index) in events.iter().zip(base..end).rev() {
         if event.site != op.site || event.addr != op.addr || event.kind != op.kind {
             continue;
         }

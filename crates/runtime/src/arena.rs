@@ -315,17 +315,6 @@ impl Arena {
         self.find(address).map(|(number, _)| self.notes()[number].birth)
     }
 
-    /// A hash of all bytes in use.
-    pub(crate) fn fingerprint(&self, seed: u64) -> u64 {
-        let parts = [(self.first, self.used), (HALF + self.first, self.used_untracked)];
-        let used = parts.into_iter().filter(|(from, to)| from < to);
-        used.fold(seed, |seed, (from, to)| {
-            // SAFETY: the bytes in use are mapped, and no thread runs meanwhile.
-            let bytes = unsafe { std::slice::from_raw_parts((self.base + from) as *const u8, to - from) };
-            unpick_checkers::spin::hash(bytes, seed)
-        })
-    }
-
     /// A block; a new one that has notes is filled with its pattern if `fills`.
     #[inline(always)]
     fn allocate(&mut self, layout: Layout, fills: bool) -> *mut u8 {

@@ -48,14 +48,6 @@ impl Statics {
         self.saved.push((object, bytes.into()));
     }
 
-    /// A hash of the contents as they are now.
-    pub(crate) fn fingerprint(&self, seed: u64) -> u64 {
-        self.saved.iter().fold(seed, |seed, (object, bytes)| {
-            // SAFETY: as in `save`.
-            unpick_checkers::spin::hash(unsafe { std::slice::from_raw_parts(*object, bytes.len()) }, seed)
-        })
-    }
-
     /// Puts all contents back, and forgets the objects.
     pub(crate) fn restore(&mut self) {
         self.numbers.clear();

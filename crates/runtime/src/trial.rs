@@ -23,11 +23,11 @@ impl Host for Runtime<'_> {
         let function = machine.registers.rip as usize;
         let argument = machine.registers.general[RDI] as usize;
         if function == registers::watched as *const () as usize {
-            if machine.touch(argument, size_of::<Request<'_>>(), false).is_err() {
+            if machine.touch(argument, size_of::<Request<'_>>(), true).is_err() {
                 return Enter::GiveUp("an operation has no request");
             }
-            // SAFETY: code that calls this function passes a request, and the bytes are readable.
-            return self.request(machine, unsafe { &*(argument as *const Request<'_>) });
+            // SAFETY: code that calls this function passes a request, and the bytes can be written to.
+            return self.request(machine, unsafe { &mut *(argument as *mut Request<'_>) });
         }
         if function == ops::other_watched as *const () as usize {
             if machine.touch(argument, size_of::<Op>(), false).is_err() {
@@ -56,13 +56,17 @@ impl Host for Runtime<'_> {
 
 impl Runtime<'_> {
     /// Answers an op on an object.
-    fn request(&mut self, machine: &mut Machine, request: &Request<'_>) -> Enter {
+    fn request(&mut self, machine: &mut Machine, request: &mut Request<'_>) -> Enter {
         let tag = &raw const *request.object.tag;
         if machine.touch(tag as usize, size_of::<Tag>(), false).is_err() {
             return Enter::GiveUp("an operation has no object");
         }
         match self.session.known_location(request.object.tag) {
-            Some(addr) => self.op(&Op { addr, ..request.op }),
+            Some(addr) => {
+                // As the op itself does.
+                request.op.addr = addr;
+                self.op(&request.op)
+            }
             None => Enter::GiveUp("an operation is on another object than before"),
         }
     }
@@ -113,11 +117,14 @@ impl Session {
         // What is below the frame is nobody's when the thread stands at its op.
         let fiber = &self.fibers[trial.thread.index()];
         let dead = fiber.limit()..trial.frame.stack();
-        let home = |address| self.home(address);
-        let (graph, rounds) = (self.execution.graph(), &mut rounds);
+        let mut rounds = std::mem::take(&mut self.loops.rounds);
+        let (graph, home) = (self.execution.graph(), |address| self.home(address));
         // SAFETY: the machine has just run the trial.
-        let verdict = unsafe { trial.end(rounds, graph, &mut machine, ran, dead, &home) };
+        let verdict = unsafe { trial.end(&mut rounds, graph, &mut machine, ran, dead, &home) };
+        self.loops.rounds = rounds;
         current::set(this, None);
+        #[allow(clippy::print_stderr)]
+        if std::env::var_os("TRIAL").is_some() { eprintln!("trial {:?} {} -> {verdict:x?}", trial, machine.registers.rip); }
         self.machine = Some(machine);
         let stable = self.execution.has_stable_addresses();
         if let Some(renew) = self.loops.tried(&trial, &verdict, stable) {

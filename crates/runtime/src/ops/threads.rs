@@ -6,7 +6,7 @@ use unpick_core::op::{Op, Site, ThreadId};
 use super::sampling::taken_by;
 use super::{count, other, other_slowly};
 use crate::arena;
-use crate::current::context;
+use crate::current::{self, context};
 use crate::session::{Job, Session};
 
 /// Starts a thread, and keeps a pointer for it as [`set_data`] does. Returns the thread, and what
@@ -16,8 +16,8 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
     s.before_spawn(parent);
-    let thread = if !s.is_plain() {
-        ThreadId(other_slowly(&Op::spawn(site)) as u32)
+    let thread = if current::is_watched() {
+        ThreadId(other(&Op::spawn(site)) as u32)
     } else if s.execution.samples() {
         ThreadId(taken_by(|execution, parent| execution.sample_spawn(parent, site)) as u32)
     } else if let Some(thread) = s.execution.repeat_spawn(parent) {
@@ -42,7 +42,7 @@ pub fn join(thread: ThreadId, site: Site) {
     let (session, caller) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if s.execution.samples() && s.is_plain() {
+    if s.execution.samples() && !current::is_watched() {
         taken_by(|execution, caller| execution.sample_join(caller, thread, site));
     } else {
         other(&Op::join(thread, site));
@@ -57,8 +57,8 @@ pub(crate) fn finish() {
     let (session, thread) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if !s.is_plain() {
-        other_slowly(&Op::finish());
+    if current::is_watched() {
+        other(&Op::finish());
     } else if s.execution.samples() {
         taken_by(Execution::sample_finish);
     } else if !s.execution.repeat_finish(thread) {
