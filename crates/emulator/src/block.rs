@@ -1,0 +1,84 @@
+//! Memory that does not come from the program's allocator.
+//!
+//! While a piece runs, the heap is in a state that will be taken back. A block that was allocated from
+//! it meanwhile would be handed out a second time. So blocks are pages of their own.
+
+use std::ptr::NonNull;
+
+/// Zeroed memory, aligned to a page, which becomes resident as it is used.
+pub(crate) struct Block {
+    start: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: a block owns its memory, and nothing of it depends on the thread.
+unsafe impl Send for Block {}
+// SAFETY: a shared block is only read.
+unsafe impl Sync for Block {}
+
+impl Block {
+    /// A block of at least this size, which is not zero; executable if asked for. None if the system
+    /// refuses.
+    pub(crate) fn new(size: usize, executable: bool) -> Option<Block> {
+        let size = size.max(1).next_multiple_of(4096);
+        Some(Block { start: system::map(size, executable)?, size })
+    }
+
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    pub(crate) fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(self.start.as_ptr() as usize) < self.size
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: the memory came from `map` with this size, and nobody has it any more.
+        unsafe { system::unmap(self.start, self.size) }
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod system {
+    use std::ptr::NonNull;
+
+    pub(super) fn map(size: usize, executable: bool) -> Option<NonNull<u8>> {
+        let protection =
+            libc::PROT_READ | libc::PROT_WRITE | if executable { libc::PROT_EXEC } else { 0 };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping wherever there is room concerns nobody else.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0) };
+        if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
+    }
+
+    /// # Safety
+    /// The memory came from `map` with this size, and is not used any more.
+    pub(super) unsafe fn unmap(start: NonNull<u8>, size: usize) {
+        // SAFETY: as promised by the caller.
+        unsafe { libc::munmap(start.as_ptr().cast(), size) };
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+mod system {
+    //! Nothing is emulated here, so the allocator will do.
+    use std::alloc::{Layout, alloc_zeroed, dealloc};
+    use std::ptr::NonNull;
+
+    pub(super) fn map(size: usize, executable: bool) -> Option<NonNull<u8>> {
+        let layout = Layout::from_size_align(size, 4096).ok()?;
+        // SAFETY: the size is not zero.
+        if executable { None } else { NonNull::new(unsafe { alloc_zeroed(layout) }) }
+    }
+
+    /// # Safety
+    /// The memory came from `map` with this size, and is not used any more.
+    pub(super) unsafe fn unmap(start: NonNull<u8>, size: usize) {
+        if let Ok(layout) = Layout::from_size_align(size, 4096) {
+            // SAFETY: as promised by the caller.
+            unsafe { dealloc(start.as_ptr(), layout) }
+        }
+    }
+}

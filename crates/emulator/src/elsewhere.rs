@@ -1,0 +1,83 @@
+//! Systems where nothing is emulated: the same names, and every run ends at once.
+
+use crate::{Footprint, Host, Obstacle, Registers};
+
+/// Whether machine code can be emulated here. It cannot.
+pub fn is_supported() -> bool {
+    false
+}
+
+/// A machine that runs nothing.
+#[derive(Debug, Default)]
+pub struct Machine {
+    /// The registers that the piece began with.
+    pub registers: Registers,
+    footprint: Footprint,
+}
+
+impl Machine {
+    /// A machine.
+    pub fn new() -> Machine {
+        Machine::default()
+    }
+
+    /// Forgets nothing.
+    pub fn forget_code(&mut self) {}
+
+    /// Begins a piece.
+    pub fn begin(&mut self, registers: Registers) {
+        self.registers = registers;
+    }
+
+    /// Refuses.
+    ///
+    /// # Safety
+    /// None is needed here.
+    ///
+    /// # Errors
+    /// Always.
+    pub unsafe fn run(&mut self, _: &mut dyn Host, _: usize) -> Result<(), Obstacle> {
+        Err(Obstacle::Unsupported)
+    }
+
+    /// Refuses.
+    ///
+    /// # Safety
+    /// None is needed here.
+    ///
+    /// # Errors
+    /// Always.
+    pub unsafe fn call(
+        &mut self, _: usize, _: &[u64], _: usize, _: &mut dyn Host, _: usize,
+    ) -> Result<u64, Obstacle> {
+        Err(Obstacle::Unsupported)
+    }
+
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn touch(&mut self, _: usize, _: usize, _: bool) -> Result<(), Obstacle> {
+        Err(Obstacle::Unsupported)
+    }
+
+    /// An empty footprint.
+    pub fn footprint(&self) -> &Footprint {
+        &self.footprint
+    }
+
+    /// An empty footprint.
+    pub fn take_footprint(&mut self) -> Footprint {
+        Footprint::default()
+    }
+}
+
+pub(crate) mod probe {
+    //! No memory is known.
+    pub(crate) fn readable(_: usize) -> bool {
+        false
+    }
+    pub(crate) fn writable(_: usize) -> bool {
+        false
+    }
+}

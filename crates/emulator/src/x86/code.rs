@@ -1,0 +1,137 @@
+//! The instructions that were met, by address, with what is to be done for them.
+//!
+//! All room is reserved at first: nothing may be allocated while a piece runs. When it is used up,
+//! everything is forgotten.
+
+use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory};
+
+use super::decode::{Action, Features, decode};
+use super::probe;
+use super::stub::Stubs;
+use crate::log::PAGE;
+use crate::obstacle::{Name, Obstacle};
+
+/// How many instructions are kept.
+const ENTRIES: usize = 1 << 15;
+/// Slots of the table from addresses to them; a power of two.
+const SLOTS: usize = 4 * ENTRIES;
+/// Ranges of addresses that are known to be code.
+const RANGES: usize = 32;
+
+/// An instruction.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) address: u64,
+    /// Where the instruction after it is.
+    pub(crate) next: u64,
+    pub(crate) action: Action,
+}
+
+/// The instructions that were met.
+pub(crate) struct Code {
+    pub(crate) stubs: Stubs,
+    entries: Vec<Entry>,
+    /// The number of an entry, plus one.
+    table: Box<[u32]>,
+    features: Features,
+    infos: InstructionInfoFactory,
+    executable: Vec<std::ops::Range<usize>>,
+}
+
+impl Code {
+    pub(crate) fn new() -> Option<Code> {
+        let features = Features::new();
+        let stubs = Stubs::new(features.has(iced_x86::CpuidFeature::AVX))?;
+        let mut code = Code {
+            stubs,
+            entries: Vec::with_capacity(ENTRIES),
+            table: vec![0; SLOTS].into_boxed_slice(),
+            features,
+            infos: InstructionInfoFactory::new(),
+            executable: Vec::with_capacity(RANGES),
+        };
+        // The tables of iced are made when they are first used, and its lists grow.
+        code.decode(0x1000, &[0x0f, 0xc7, 0x0e]).ok()?;
+        code.forget();
+        Some(code)
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.entries.clear();
+        self.table.fill(0);
+        self.stubs.clear();
+        self.executable.clear();
+    }
+
+    /// The instruction at an address.
+    #[inline]
+    pub(crate) fn at(&mut self, address: u64) -> Result<&Entry, Obstacle> {
+        let mut slot = address.wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - SLOTS.ilog2());
+        let number = loop {
+            match self.table[slot] as usize {
+                0 => break self.meet(address)?,
+                number if self.entries[number - 1].address == address => break number - 1,
+                _ => slot = (slot + 1) % SLOTS,
+            }
+        };
+        Ok(&self.entries[number])
+    }
+
+    #[cold]
+    fn meet(&mut self, address: u64) -> Result<usize, Obstacle> {
+        if self.entries.len() == ENTRIES || self.stubs.is_full() {
+            self.forget();
+        }
+        let mut bytes = [0; 15];
+        let len = self.fetch(address as usize, &mut bytes)?;
+        let entry = self.decode(address, &bytes[..len])?;
+        self.entries.push(entry);
+        let mut slot = address.wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - SLOTS.ilog2());
+        while self.table[slot] != 0 {
+            slot = (slot + 1) % SLOTS;
+        }
+        self.table[slot] = self.entries.len() as u32;
+        Ok(self.entries.len() - 1)
+    }
+
+    /// Reads the bytes of an instruction; those after the first page may be missing.
+    fn fetch(&mut self, address: usize, bytes: &mut [u8; 15]) -> Result<usize, Obstacle> {
+        let first = bytes.len().min(PAGE - address % PAGE);
+        if self.stubs.contains(address) || !self.is_executable(address) {
+            return Err(Obstacle::NoCode { address });
+        }
+        if !probe::read(address, &mut bytes[..first]) {
+            return Err(Obstacle::NoCode { address });
+        }
+        let Some(second) = address.checked_add(first) else { return Ok(first) };
+        let complete = first == bytes.len()
+            || self.is_executable(second) && probe::read(second, &mut bytes[first..]);
+        Ok(if complete { bytes.len() } else { first })
+    }
+
+    fn is_executable(&mut self, address: usize) -> bool {
+        if self.executable.iter().any(|range| range.contains(&address)) {
+            return true;
+        }
+        let Some(range) = probe::mapped(address, b'x') else { return false };
+        if self.executable.len() == RANGES {
+            self.executable.clear();
+        }
+        self.executable.push(range);
+        true
+    }
+
+    fn decode(&mut self, address: u64, bytes: &[u8]) -> Result<Entry, Obstacle> {
+        let instruction = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).decode();
+        if instruction.is_invalid() {
+            let name = Name::new("unknown");
+            return Err(Obstacle::Instruction { address: address as usize, name, reason: "" });
+        }
+        let action = decode(&instruction, &self.features, &mut self.stubs, &mut self.infos);
+        let action = action.map_err(|reason| {
+            let name = Name::new(instruction.mnemonic());
+            Obstacle::Instruction { address: address as usize, name, reason }
+        })?;
+        Ok(Entry { address, next: instruction.next_ip(), action })
+    }
+}

@@ -1,0 +1,144 @@
+//! Whether memory may be read, written or executed, asked of the kernel, which does not crash.
+//!
+//! Reading our own memory with `process_vm_readv` fails where a load would. Where that call is not
+//! permitted, `/proc/self/maps` is read instead; this alone also says what is executable. Nothing here
+//! goes through the C library: it would change `errno`, which the program may look at.
+
+use std::arch::asm;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::log::PAGE;
+
+/// Set when the kernel has refused to copy our own memory.
+static REFUSED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the page at this address may be read.
+pub(crate) fn readable(page: usize) -> bool {
+    let mut byte = [0];
+    read(page, &mut byte)
+}
+
+/// Whether the page at this address, which may be read, may be written.
+pub(crate) fn writable(page: usize) -> bool {
+    let mut byte = [0];
+    if !read(page, &mut byte) {
+        return false;
+    }
+    match copy(libc::SYS_process_vm_writev, page, &mut byte) {
+        Some(done) => done,
+        None => mapped(page, b'w').is_some(),
+    }
+}
+
+/// Copies bytes that lie in one page out of our own memory, if they may be read.
+pub(crate) fn read(address: usize, bytes: &mut [u8]) -> bool {
+    match copy(libc::SYS_process_vm_readv, address, bytes) {
+        Some(done) => done,
+        None => {
+            if mapped(address, b'r').is_none() {
+                return false;
+            }
+            // SAFETY: the page is mapped and may be read.
+            unsafe { std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), bytes.len()) };
+            true
+        }
+    }
+}
+
+/// The addresses around this one that are mapped with this permission, one of `r`, `w`, `x`.
+pub(crate) fn mapped(address: usize, permission: u8) -> Option<std::ops::Range<usize>> {
+    let file = open_maps()?;
+    let found = find_line(file, address, permission);
+    // SAFETY: the descriptor is ours.
+    unsafe { syscall(libc::SYS_close, [file, 0, 0, 0, 0, 0]) };
+    found
+}
+
+/// Copies between our own memory and a buffer, by the kernel. None if it refuses to do that at all.
+fn copy(call: i64, address: usize, bytes: &mut [u8]) -> Option<bool> {
+    if REFUSED.load(Ordering::Relaxed) {
+        return None;
+    }
+    debug_assert!(address % PAGE + bytes.len() <= PAGE);
+    let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
+    let local: *const libc::iovec = &local;
+    let remote: *const libc::iovec = &remote;
+    // SAFETY: it writes to the buffer, which is borrowed, or what is there already to the address.
+    let done = unsafe {
+        let process = syscall(libc::SYS_getpid, [0; 6]);
+        syscall(call, [process as usize, local as usize, 1, remote as usize, 1, 0])
+    };
+    let errors = [libc::EPERM, libc::ENOSYS, libc::EACCES, libc::ESRCH];
+    if errors.iter().any(|&error| done == -i64::from(error)) {
+        REFUSED.store(true, Ordering::Relaxed);
+        return None;
+    }
+    Some(usize::try_from(done) == Ok(bytes.len()))
+}
+
+fn open_maps() -> Option<usize> {
+    let path = c"/proc/self/maps";
+    let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
+    // SAFETY: the path is a string that ends in zero.
+    let file = unsafe { syscall(libc::SYS_open, [path.as_ptr() as usize, flags, 0, 0, 0, 0]) };
+    usize::try_from(file).ok()
+}
+
+/// Looks for the line of an address: `5581c000-5581d000 r-xp ... path`.
+fn find_line(file: usize, address: usize, permission: u8) -> Option<std::ops::Range<usize>> {
+    let mut line = [0_u8; 128];
+    let mut len = 0;
+    let mut buffer = [0_u8; 1024];
+    loop {
+        let arguments = [file, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
+        // SAFETY: the kernel writes into the buffer only.
+        let size = usize::try_from(unsafe { syscall(libc::SYS_read, arguments) }).ok()?;
+        if size == 0 {
+            return None;
+        }
+        for &byte in &buffer[..size] {
+            if byte != b'\n' {
+                if len < line.len() {
+                    line[len] = byte;
+                    len += 1;
+                }
+                continue;
+            }
+            if let Some((range, allowed)) = parse(&line[..len], permission)
+                && range.contains(&address)
+            {
+                return allowed.then_some(range);
+            }
+            len = 0;
+        }
+    }
+}
+
+fn parse(line: &[u8], permission: u8) -> Option<(std::ops::Range<usize>, bool)> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (range, rest) = line.split_once(' ')?;
+    let (start, end) = range.split_once('-')?;
+    let range = usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?;
+    // What the kernel shows of its clocks changes by itself.
+    let allowed = rest.as_bytes().iter().take(4).any(|&byte| byte == permission) && !line.contains("[vvar");
+    Some((range, allowed))
+}
+
+/// # Safety
+/// As the system call asks for.
+pub(crate) unsafe fn syscall(number: i64, arguments: [usize; 6]) -> i64 {
+    let result: i64;
+    // SAFETY: promised by the caller; the kernel changes rax, rcx and r11 only.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number => result,
+            in("rdi") arguments[0], in("rsi") arguments[1], in("rdx") arguments[2],
+            in("r10") arguments[3], in("r8") arguments[4], in("r9") arguments[5],
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
