@@ -86,7 +86,8 @@ fn row_leaves_nothing(graph: &Graph, thread: ThreadId, round: &Range<u32>, addr:
         return false;
     }
     let before = graph.write_at(addr, first - 1);
-    let row = graph.writes(addr)[first - 1..].iter().take_while(|&&write| is_in(write, thread, round)).count();
+    let row =
+        graph.writes(addr)[first - 1..].iter().take_while(|&&write| is_in(write, thread, round)).count();
     let last = graph.write_at(addr, first + row - 1);
     if graph.value(addr, last) != graph.value(addr, before) && !mutant::is(Mutant::RoundChangesValue) {
         return false;

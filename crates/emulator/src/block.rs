@@ -45,8 +45,7 @@ mod system {
     use std::ptr::NonNull;
 
     pub(super) fn map(size: usize, executable: bool) -> Option<NonNull<u8>> {
-        let protection =
-            libc::PROT_READ | libc::PROT_WRITE | if executable { libc::PROT_EXEC } else { 0 };
+        let protection = libc::PROT_READ | libc::PROT_WRITE | if executable { libc::PROT_EXEC } else { 0 };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new mapping wherever there is room concerns nobody else.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0) };

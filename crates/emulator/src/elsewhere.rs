@@ -48,7 +48,12 @@ impl Machine {
     /// # Errors
     /// Always.
     pub unsafe fn call(
-        &mut self, _: usize, _: &[u64], _: usize, _: &mut dyn Host, _: usize,
+        &mut self,
+        _: usize,
+        _: &[u64],
+        _: usize,
+        _: &mut dyn Host,
+        _: usize,
     ) -> Result<u64, Obstacle> {
         Err(Obstacle::Unsupported)
     }

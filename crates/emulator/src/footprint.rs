@@ -118,7 +118,15 @@ impl Footprint {
             Inner::Growing(log) => (Some(log), None),
             Inner::Runs(runs) => (None, Some(runs)),
         };
-        log.into_iter().flat_map(Log::runs).chain(runs.into_iter().flat_map(Runs::iter))
+        log.into_iter().flat_map(|log| log.runs(false)).chain(runs.into_iter().flat_map(Runs::iter))
+    }
+
+    /// The bytes that held something at the end of the piece, in the compact form.
+    pub(crate) fn defined(&self) -> Footprint {
+        match &self.0 {
+            Inner::Growing(log) => Footprint(Inner::Runs(Runs::new(log.runs(true)))),
+            Inner::Runs(_) => self.clone(),
+        }
     }
 
     /// A copy of what is there now, in the compact form.
@@ -157,7 +165,7 @@ enum Inner {
 impl Inner {
     fn into_runs(self) -> Runs {
         match self {
-            Inner::Growing(log) => Runs::new(log.runs()),
+            Inner::Growing(log) => Runs::new(log.runs(false)),
             Inner::Runs(runs) => runs,
         }
     }
@@ -172,7 +180,7 @@ impl Default for Inner {
 impl Clone for Inner {
     fn clone(&self) -> Inner {
         match self {
-            Inner::Growing(log) => Inner::Runs(Runs::new(log.runs())),
+            Inner::Growing(log) => Inner::Runs(Runs::new(log.runs(false))),
             Inner::Runs(runs) => Inner::Runs(Runs::new(runs.iter())),
         }
     }
@@ -186,7 +194,7 @@ impl fmt::Debug for Inner {
             list.entry(&format_args!("{address:#x} {kind} {bytes:02x?}"));
         };
         match self {
-            Inner::Growing(log) => log.runs().for_each(&mut show),
+            Inner::Growing(log) => log.runs(false).for_each(&mut show),
             Inner::Runs(runs) => runs.iter().for_each(&mut show),
         }
         list.finish()
@@ -234,7 +242,11 @@ impl Runs {
                     (*list.add(next - 1)).len_written += len * 2;
                 } else {
                     let start = u32::try_from(offset).expect("a piece touches less than 4 GB");
-                    list.add(next).write(Run { address, offset: start, len_written: len * 2 + u32::from(written) });
+                    list.add(next).write(Run {
+                        address,
+                        offset: start,
+                        len_written: len * 2 + u32::from(written),
+                    });
                     next += 1;
                 }
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.start().add(offset), bytes.len());
@@ -247,7 +259,8 @@ impl Runs {
     }
 
     fn iter(&self) -> impl Iterator<Item = (usize, &[u8], bool)> + Clone {
-        let start = self.block.as_ref().map_or(std::ptr::NonNull::<Run>::dangling().as_ptr().cast(), Block::start);
+        let start =
+            self.block.as_ref().map_or(std::ptr::NonNull::<Run>::dangling().as_ptr().cast(), Block::start);
         // SAFETY: `new` has put `runs` runs at the start of the block; without a block there are none.
         let list = unsafe { std::slice::from_raw_parts(start.cast_const().cast::<Run>(), self.runs) };
         list.iter().map(move |run| {

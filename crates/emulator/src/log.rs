@@ -26,6 +26,8 @@ struct Page {
     touched: [u64; PAGE / 64],
     /// A bit for each byte that was written.
     written: [u64; PAGE / 64],
+    /// A bit for each byte that holds nothing: see [`Log::undefine`].
+    undefined: [u64; PAGE / 64],
     /// What the touched bytes held when the piece began.
     bytes: [u8; PAGE],
 }
@@ -50,6 +52,7 @@ impl Log {
             let page = self.page_mut(number);
             page.touched = [0; PAGE / 64];
             page.written = [0; PAGE / 64];
+            page.undefined = [0; PAGE / 64];
         }
         self.table().fill(0);
         self.len = 0;
@@ -76,6 +79,19 @@ impl Log {
         while at < address + size {
             let part = (address + size - at).min(64 - at % 64);
             self.touch(at, part, writes)?;
+            at += part;
+        }
+        Ok(())
+    }
+
+    /// Says that bytes hold nothing until they are next written: they were part of a stack that has since been given
+    /// back. To read them tells nothing, and they need not hold what they held when the piece ends.
+    pub(crate) fn undefine(&mut self, from: usize, to: usize) -> Result<(), Obstacle> {
+        let mut at = from;
+        while at < to {
+            let (offset, part) = (at % PAGE, (to - at).min(64 - at % 64));
+            let number = self.find(at - offset)?;
+            self.page_mut(number).undefined[offset / 64] |= (u64::MAX >> (64 - part)) << (offset % 64);
             at += part;
         }
         Ok(())
@@ -134,13 +150,14 @@ impl Log {
         }
     }
 
-    /// The bytes that were touched, as runs that lie in one page and were all written or all not.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (usize, &[u8], bool)> + Clone {
-        (0..self.len).flat_map(|number| {
+    /// The bytes that were touched, as runs that lie in one page and were all written or all not; `defined`: without
+    /// those that hold nothing.
+    pub(crate) fn runs(&self, defined: bool) -> impl Iterator<Item = (usize, &[u8], bool)> + Clone {
+        (0..self.len).flat_map(move |number| {
             let page = self.page(number);
             let mut at = 0;
             std::iter::from_fn(move || {
-                let (from, to, written) = page.run(at)?;
+                let (from, to, written) = page.run(at, defined)?;
                 at = to;
                 Some((page.address + from, &page.bytes[from..to], written))
             })
@@ -154,12 +171,14 @@ impl Page {
         if writes && !self.writable {
             self.make_writable()?;
         }
-        let new = mask & !self.touched[word];
+        let known = if writes { 0 } else { self.undefined[word] };
+        let new = mask & !self.touched[word] & !known;
         if new != 0 {
             self.note(word, new);
         }
         if writes {
             self.written[word] |= mask;
+            self.undefined[word] &= !mask;
         }
         Ok(())
     }
@@ -184,10 +203,11 @@ impl Page {
     }
 
     /// The first run of touched bytes at or after a place, and whether they were written.
-    fn run(&self, at: usize) -> Option<(usize, usize, bool)> {
+    fn run(&self, at: usize, defined: bool) -> Option<(usize, usize, bool)> {
         let bit = |map: &[u64; PAGE / 64], at: usize| map[at / 64] >> (at % 64) & 1 == 1;
+        let counts = |at: usize| bit(&self.touched, at) && !(defined && bit(&self.undefined, at));
         let mut from = at;
-        while from < PAGE && !bit(&self.touched, from) {
+        while from < PAGE && !counts(from) {
             from = if self.touched[from / 64] >> (from % 64) == 0 { (from / 64 + 1) * 64 } else { from + 1 };
         }
         if from >= PAGE {
@@ -195,7 +215,7 @@ impl Page {
         }
         let written = bit(&self.written, from);
         let mut to = from + 1;
-        while to < PAGE && bit(&self.touched, to) && bit(&self.written, to) == written {
+        while to < PAGE && counts(to) && bit(&self.written, to) == written {
             to += 1;
         }
         Some((from, to, written))

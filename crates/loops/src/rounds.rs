@@ -6,7 +6,7 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Site, ThreadId, Value};
-use unpick_emulator::{Enter, Footprint, Machine, Obstacle, Registers};
+use unpick_emulator::{Enter, Footprint, Machine, Obstacle, R8, R9, R10, R11, RCX, RDI, RDX, RSI, Registers};
 
 use crate::visits::Frame;
 
@@ -121,9 +121,7 @@ impl Rounds {
     pub(crate) fn copy(&self, number: u32, bytes: &mut Vec<u8>) {
         for (address, held) in self.known[number as usize].footprint.ranges() {
             // SAFETY: the round was found to hold in this run, so the bytes are mapped; no thread of the program runs.
-            bytes.extend_from_slice(unsafe {
-                std::slice::from_raw_parts(address as *const u8, held.len())
-            });
+            bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(address as *const u8, held.len()) });
         }
     }
 }
@@ -226,8 +224,13 @@ impl Trial {
             && graph.event(EventId { thread: self.thread, index: self.at - 1 }).has(Event::SPURIOUS)
     }
 
-    /// What to tell the machine when a function has carried out an op: it goes on, or is over.
-    pub fn entered(&self, value: u64) -> Enter {
+    /// What to tell the machine when a function has been carried out: it goes on, or is over. Registers that a callee need
+    /// not preserve are zero then, as they are when the functions return in earnest: what they hold means nothing, but
+    /// code that makes room on its stack may push them.
+    pub fn entered(&self, machine: &mut Machine, value: u64) -> Enter {
+        for register in [RCX, RDX, RSI, RDI, R8, R9, R10, R11] {
+            machine.registers.general[register] = 0;
+        }
         if self.back {
             Enter::End
         } else if self.strayed {
@@ -252,8 +255,8 @@ impl Trial {
         dead: Range<usize>,
         home: &dyn Fn(usize) -> Home,
     ) -> Verdict {
+        let footprint = machine.defined_footprint().without(dead);
         let all = machine.take_footprint();
-        let footprint = all.clone().without(dead);
         // SAFETY: the caller's promise.
         let change = unsafe { footprint.first_change() };
         // SAFETY: as above.

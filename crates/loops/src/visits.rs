@@ -66,7 +66,8 @@ impl Frame {
         }
         // The byte at the top of the stack is part of the footprint, which has been compared.
         let back = like.words[6];
-        let words = [general[R15], general[R14], general[R13], general[R12], general[RBP], general[RBX], back];
+        let words =
+            [general[R15], general[R14], general[R13], general[R12], general[RBP], general[RBX], back];
         Some(Frame { address, words })
     }
 }

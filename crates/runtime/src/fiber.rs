@@ -17,8 +17,6 @@ pub(crate) struct Fiber {
     thread: ThreadId,
     session: *mut Session,
     yielder: *const Yielder<(), ()>,
-    /// Where the part of the stack that belongs to the program begins.
-    base: usize,
     /// Top of the stack.
     top: usize,
     /// Bottom of the stack, where the guard begins.
@@ -35,10 +33,9 @@ impl Fiber {
                 "no memory for the stack of {thread}: {error}; use fewer threads or a smaller stack size"
             ),
         })?;
-        let (base, limit) = (stack.base().get(), stack.limit().get());
+        let (top, limit) = (stack.base().get(), stack.limit().get());
         let yielder = std::ptr::null();
-        let mut fiber =
-            Fiber { routine: None, thread, session, yielder, base, top: base, limit, busy: false };
+        let mut fiber = Fiber { routine: None, thread, session, yielder, top, limit, busy: false };
         fiber.start(stack);
         Ok(fiber)
     }
@@ -58,16 +55,6 @@ impl Fiber {
     /// How to leave the coroutine.
     pub(crate) fn yielder(&self) -> *const Yielder<(), ()> {
         self.yielder
-    }
-
-    /// Where the part of the stack that belongs to the program begins.
-    pub(crate) fn base(&self) -> usize {
-        self.base
-    }
-
-    /// Says where the part of the stack that belongs to the program begins.
-    pub(crate) fn set_base(&mut self, base: usize) {
-        self.base = base;
     }
 
     /// Whether the address is on the stack.

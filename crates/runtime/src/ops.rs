@@ -17,6 +17,7 @@ use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
 use crate::arena::{self, Arena};
 use crate::current::{self, context};
+use crate::registers::forget_scratch;
 use crate::session::{Known, Session};
 use crate::tag::{self, Tag};
 use crate::{memory, statics};
@@ -226,7 +227,9 @@ pub(crate) unsafe extern "C-unwind" fn other_watched(op: *const Op) -> Value {
     // SAFETY: as in `take`; the caller's promise.
     let (s, op) = unsafe { (&mut *session, &*op) };
     s.note(thread, op.site);
-    other_slowly(op)
+    let value = other_slowly(op);
+    forget_scratch();
+    value
 }
 
 /// As [`other`], for ops that do not just repeat what was recorded.
@@ -284,7 +287,9 @@ pub fn failed_spuriously() -> bool {
     // SAFETY: as in `take`.
     let execution = unsafe { &(*session).execution };
     let last = EventId::new(thread, execution.position(thread) as usize - 1);
-    execution.graph().event(last).has(Event::SPURIOUS)
+    let spurious = execution.graph().event(last).has(Event::SPURIOUS);
+    forget_scratch();
+    spurious
 }
 
 /// Stops the thread for ever: the execution is not of interest.
@@ -320,7 +325,9 @@ fn fail(kind: violation::Kind, site: Site) -> ! {
 pub fn position() -> u32 {
     let (session, thread) = context();
     // SAFETY: as in `take`.
-    unsafe { (*session).execution.position(thread) }
+    let position = unsafe { (*session).execution.position(thread) };
+    forget_scratch();
+    position
 }
 
 /// Where the caller stood when something began, for as long as that goes on.
@@ -349,18 +356,23 @@ impl Since {
     #[inline(never)]
     pub fn begin(&self) {
         self.0.set(position());
+        forget_scratch();
     }
 
     /// Whether the caller has had an event since.
     #[inline(never)]
     pub fn is_past(&self) -> bool {
-        position() != self.0.get()
+        let past = position() != self.0.get();
+        forget_scratch();
+        past
     }
 
     /// Whether the caller has had an event since, now that it is over.
     #[inline(never)]
     pub fn end(&self) -> bool {
-        position() != self.0.take()
+        let past = position() != self.0.take();
+        forget_scratch();
+        past
     }
 }
 
@@ -441,6 +453,7 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
         leave_for_good(session, thread);
     }
     arena::enter(arena);
+    forget_scratch();
 }
 
 /// The end of an access that began with [`access`]. It has lasted until before the thread's last event: whether
@@ -465,6 +478,7 @@ pub fn end_access(object: Object<'_>, writes: bool, site: Site) {
         leave_for_good(session, thread);
     }
     arena::enter(arena);
+    forget_scratch();
 }
 
 /// Where an object lives.

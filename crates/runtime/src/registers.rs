@@ -36,6 +36,15 @@ pub(crate) unsafe extern "C-unwind" fn watched(request: *mut Request<'_>) -> Val
         "call {handle}",
         "add rsp, 56",
         ".cfi_adjust_cfa_offset -56",
+        // What these hold means nothing to the caller, but it may push them.
+        "xor ecx, ecx",
+        "xor edx, edx",
+        "xor esi, esi",
+        "xor edi, edi",
+        "xor r8d, r8d",
+        "xor r9d, r9d",
+        "xor r10d, r10d",
+        "xor r11d, r11d",
         "ret",
         ".cfi_endproc",
         handle = sym handle,
@@ -84,4 +93,26 @@ pub(crate) unsafe extern "C-unwind" fn watched(request: *mut Request<'_>) -> Val
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) unsafe extern "C-unwind" fn watched(request: *mut Request<'_>) -> Value {
     handle(request, 0)
+}
+
+/// Makes registers zero that a callee need not preserve, as the last thing that a function does which code under test calls.
+#[inline(always)]
+pub(crate) fn forget_scratch() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the registers are said to be changed.
+    unsafe {
+        core::arch::asm!(
+            "xor ecx, ecx",
+            "xor edx, edx",
+            "xor esi, esi",
+            "xor edi, edi",
+            "xor r8d, r8d",
+            "xor r9d, r9d",
+            "xor r10d, r10d",
+            "xor r11d, r11d",
+            out("rcx") _, out("rdx") _, out("rsi") _, out("rdi") _,
+            out("r8") _, out("r9") _, out("r10") _, out("r11") _,
+            options(nomem, nostack),
+        );
+    }
 }

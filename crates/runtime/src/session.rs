@@ -664,9 +664,6 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
 pub(crate) fn work(session: *mut Session, thread: ThreadId, yielder: &Yielder<(), ()>) {
     // SAFETY: the session outlives its fibers, and only one OS thread runs them.
     unsafe { (&mut (*session).fibers)[thread.index()].set_yielder(yielder) };
-    let top = 0u8;
-    // SAFETY: as above.
-    unsafe { (&mut (*session).fibers)[thread.index()].set_base((&raw const top) as usize) };
     loop {
         if thread == ThreadId::MAIN {
             // SAFETY: as above; the program is not replaced while it runs.

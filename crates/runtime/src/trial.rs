@@ -3,14 +3,17 @@
 //! The thread stands at an op, on its fiber, and the worker runs the emulator on its own stack. What the thread's code
 //! asks the runtime for is answered here; all other code is the program's, or as good as that.
 
+use std::ops::Range;
+
 use unpick_core::op::Op;
 use unpick_emulator::{Enter, Host, Machine, RDI};
 use unpick_loops::{Home, Trial};
 
+use crate::current::place_of;
 use crate::ops::{Request, Since};
 use crate::session::Session;
 use crate::tag::Tag;
-use crate::{arena, current, ops, registers, statics};
+use crate::{arena, current, loaded, ops, registers, statics};
 
 /// Answers what a round asks the runtime for.
 struct Runtime<'a> {
@@ -35,20 +38,21 @@ impl Host for Runtime<'_> {
             }
             // SAFETY: as above, with an op.
             let op = unsafe { *(argument as *const Op) };
-            return self.op(&op);
+            return self.op(machine, &op);
         }
         if Since::functions().contains(&function) {
             return self.since(machine, function, argument);
         }
         if function == ops::position as *const () as usize {
-            return Enter::Return(self.trial.position().into());
+            return self.trial.entered(machine, self.trial.position().into());
         }
         if function == ops::failed_spuriously as *const () as usize {
-            return Enter::Return(self.trial.failed_spuriously(self.session.execution.graph()).into());
+            let failed = self.trial.failed_spuriously(self.session.execution.graph());
+            return self.trial.entered(machine, failed.into());
         }
         // Accesses were checked in the round itself.
         if ops::accesses().contains(&function) {
-            return Enter::Return(0);
+            return self.trial.entered(machine, 0);
         }
         Enter::Code
     }
@@ -65,15 +69,15 @@ impl Runtime<'_> {
             Some(addr) => {
                 // As the op itself does.
                 request.op.addr = addr;
-                self.op(&request.op)
+                self.op(machine, &request.op)
             }
             None => Enter::GiveUp("an operation is on another object than before"),
         }
     }
 
-    fn op(&mut self, op: &Op) -> Enter {
+    fn op(&mut self, machine: &mut Machine, op: &Op) -> Enter {
         let value = self.trial.op(&self.session.execution, op);
-        self.trial.entered(value.unwrap_or_default())
+        self.trial.entered(machine, value.unwrap_or_default())
     }
 
     /// How far a thread is differs from round to round, so what it notes of that is not part of its state.
@@ -91,7 +95,7 @@ impl Runtime<'_> {
         } else if function == end {
             since.set(0);
         }
-        Enter::Return(past.into())
+        self.trial.entered(machine, past.into())
     }
 }
 
@@ -124,7 +128,9 @@ impl Session {
         self.loops.rounds = rounds;
         current::set(this, None);
         #[allow(clippy::print_stderr)]
-        if std::env::var_os("TRIAL").is_some() { eprintln!("trial {:?} {} -> {verdict:x?}", trial, machine.registers.rip); }
+        if std::env::var_os("TRIAL").is_some() {
+            eprintln!("trial {:?} {} -> {verdict:x?}", trial, machine.registers.rip);
+        }
         self.machine = Some(machine);
         let stable = self.execution.has_stable_addresses();
         if let Some(renew) = self.loops.tried(&trial, &verdict, stable) {
@@ -140,11 +146,21 @@ impl Session {
         } else if arena::is_ours(address)
             || self.fibers.iter().any(|fiber| fiber.contains(address))
             || statics::is_static(address)
-            || current::place().contains(&address)
+            || is_of_os_thread(address)
+            || place_of(self).contains(&address)
         {
             Home::Lasting
         } else {
             Home::Passing
         }
     }
+}
+
+/// Whether the address is in what the calling OS thread has for itself: thread-locals, and what the C library keeps with
+/// them.
+fn is_of_os_thread(address: usize) -> bool {
+    /// How far that reaches behind the thread-locals.
+    const BLOCK: usize = 2048;
+    let place = |place: &Range<usize>| (place.start..place.end + BLOCK).contains(&address);
+    loaded::find(|info, header| loaded::place_of_thread(info, header).filter(place)).is_some()
 }

@@ -104,8 +104,8 @@ impl Code {
             return Err(Obstacle::NoCode { address });
         }
         let Some(second) = address.checked_add(first) else { return Ok(first) };
-        let complete = first == bytes.len()
-            || self.is_executable(second) && probe::read(second, &mut bytes[first..]);
+        let complete =
+            first == bytes.len() || self.is_executable(second) && probe::read(second, &mut bytes[first..]);
         Ok(if complete { bytes.len() } else { first })
     }
 

@@ -65,7 +65,12 @@ pub(crate) enum Action {
     /// A stub, if the division does not overflow.
     Divide(Stub, Division),
     /// The address, cut to so many bytes, goes to a register.
-    Address { operand: Operand, to: u8, size: u8, narrow: bool },
+    Address {
+        operand: Operand,
+        to: u8,
+        size: u8,
+        narrow: bool,
+    },
     Jump(u64),
     JumpTo(Source),
     /// If the condition, by its number in the encoding, is met.
@@ -87,7 +92,9 @@ pub(crate) enum Action {
     Enter(u16),
     Strings(Strings),
     /// Zeroes the upper halves of all vector registers, or all of them.
-    ZeroVectors { all: bool },
+    ZeroVectors {
+        all: bool,
+    },
     Syscall,
 }
 
@@ -146,7 +153,10 @@ impl Features {
 
 /// What is to be done for this instruction; the reason if it is not known.
 pub(crate) fn decode(
-    instruction: &Instruction, features: &Features, stubs: &mut Stubs, infos: &mut InstructionInfoFactory,
+    instruction: &Instruction,
+    features: &Features,
+    stubs: &mut Stubs,
+    infos: &mut InstructionInfoFactory,
 ) -> Result<Action, &'static str> {
     if instruction.mnemonic() == Mnemonic::Pause && instruction.len() != 2 {
         // With a prefix that extends registers, processors take it for an exchange.
@@ -191,8 +201,8 @@ pub(crate) fn decode(
 
 fn no_effect(instruction: &Instruction) -> Option<Action> {
     use Mnemonic::{
-        Endbr32, Endbr64, Lfence, Mfence, Nop, Pause, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw,
-        Sfence,
+        Endbr32, Endbr64, Lfence, Mfence, Nop, Pause, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2,
+        Prefetchw, Sfence,
     };
     matches!(
         instruction.mnemonic(),
@@ -347,7 +357,8 @@ fn widened(register: Register) -> Register {
 
 /// The memory operand, if any, with how it is used.
 fn memory_operand(
-    instruction: &Instruction, infos: &mut InstructionInfoFactory,
+    instruction: &Instruction,
+    infos: &mut InstructionInfoFactory,
 ) -> Result<Option<Operand>, &'static str> {
     let is_memory = |kind| {
         !matches!(
@@ -377,10 +388,9 @@ fn memory_operand(
     if size == 0 || size > LARGEST || used.memory_size() == MemorySize::Unknown {
         return Err("has a memory operand whose size is not known");
     }
-    let bit_string = matches!(
-        instruction.mnemonic(),
-        Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc
-    ) && instruction.op1_kind() == OpKind::Register;
+    let bit_string =
+        matches!(instruction.mnemonic(), Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc)
+            && instruction.op1_kind() == OpKind::Register;
     if bit_string {
         return Err("addresses a bit");
     }
@@ -464,8 +474,10 @@ fn strings(instruction: &Instruction) -> Result<Option<Strings>, &'static str> {
         _ => return Ok(None),
     };
     for operand in 0..instruction.op_count() {
-        if !matches!(instruction.op_kind(operand), OpKind::MemorySegRSI | OpKind::MemoryESRDI | OpKind::Register)
-        {
+        if !matches!(
+            instruction.op_kind(operand),
+            OpKind::MemorySegRSI | OpKind::MemoryESRDI | OpKind::Register
+        ) {
             return Err("has an address of another size");
         }
     }
@@ -485,10 +497,10 @@ fn strings(instruction: &Instruction) -> Result<Option<Strings>, &'static str> {
 /// nothing else.
 fn is_listed(mnemonic: Mnemonic) -> bool {
     use Mnemonic::{
-        Adc, Add, And, Bsf, Bsr, Bswap, Bt, Btc, Btr, Bts, Cbw, Cdq, Cdqe, Clc, Cld, Cmc, Cmp, Cmpxchg, Cqo, Cwd,
-        Cwde, Dec, Div, Idiv, Imul, Inc, Lahf, Mov, Movsx, Movsxd, Movzx, Mul, Neg, Not, Or, Rcl, Rcr, Rol, Ror,
-        Sahf, Sal, Sar, Sbb, Seta, Setae, Setb, Setbe, Sete, Setg, Setge, Setl, Setle, Setne, Setno, Setnp, Setns,
-        Seto, Setp, Sets, Shl, Shld, Shr, Shrd, Stc, Sub, Test, Xadd, Xchg, Xor,
+        Adc, Add, And, Bsf, Bsr, Bswap, Bt, Btc, Btr, Bts, Cbw, Cdq, Cdqe, Clc, Cld, Cmc, Cmp, Cmpxchg, Cqo,
+        Cwd, Cwde, Dec, Div, Idiv, Imul, Inc, Lahf, Mov, Movsx, Movsxd, Movzx, Mul, Neg, Not, Or, Rcl, Rcr,
+        Rol, Ror, Sahf, Sal, Sar, Sbb, Seta, Setae, Setb, Setbe, Sete, Setg, Setge, Setl, Setle, Setne,
+        Setno, Setnp, Setns, Seto, Setp, Sets, Shl, Shld, Shr, Shrd, Stc, Sub, Test, Xadd, Xchg, Xor,
     };
     #[rustfmt::skip]
     let listed = matches!(

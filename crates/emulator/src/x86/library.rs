@@ -45,7 +45,10 @@ impl Library {
     /// # Safety
     /// Nobody else uses the memory.
     pub(crate) unsafe fn call(
-        &self, address: u64, general: &[u64], log: &mut Log,
+        &self,
+        address: u64,
+        general: &[u64],
+        log: &mut Log,
     ) -> Result<Option<u64>, Obstacle> {
         let found = self.0.iter().find(|(function, _)| *function == address);
         let Some(&(function, kind)) = found.filter(|(function, _)| *function != 0) else { return Ok(None) };

@@ -44,6 +44,8 @@ struct Inner {
     library: Library,
     /// The address that the segment `fs` begins at.
     fs: u64,
+    /// Where the stack ended when the piece began.
+    floor: u64,
     /// Where the running instruction is, for obstacles.
     address: u64,
 }
@@ -51,7 +53,8 @@ struct Inner {
 impl Machine {
     /// A machine that knows no code yet.
     pub fn new() -> Machine {
-        let inner = Code::new().map(|code| Inner { code, library: Library::new(), fs: 0, address: 0 });
+        let inner =
+            Code::new().map(|code| Inner { code, library: Library::new(), fs: 0, floor: 0, address: 0 });
         let log = inner.is_some().then(Log::new).flatten();
         let inner = inner.filter(|_| log.is_some());
         let footprint = log.map(Footprint::of).unwrap_or_default();
@@ -72,8 +75,17 @@ impl Machine {
             log.clear();
         }
         if let Some(inner) = &mut self.inner {
+            inner.floor = registers.general[RSP];
+            inner.fs = 0;
             // SAFETY: the context is ours, and no stub runs.
             unsafe { (*inner.code.stubs.context()).vector = [[0; 4]; 16] };
+        }
+    }
+
+    /// Lets the piece use thread-local storage at this address, and not that of the calling OS thread.
+    pub fn use_storage(&mut self, address: usize) {
+        if let Some(inner) = &mut self.inner {
+            inner.fs = address as u64;
         }
     }
 
@@ -89,8 +101,10 @@ impl Machine {
     pub unsafe fn run(&mut self, host: &mut dyn Host, budget: usize) -> Result<(), Obstacle> {
         let Some(inner) = &mut self.inner else { return Err(Obstacle::Unsupported) };
         let mut control = 0_u32;
-        // SAFETY: the C library keeps the address of the thread's block at its beginning.
-        unsafe { asm!("mov {}, fs:[0]", out(reg) inner.fs, options(nostack, readonly, preserves_flags)) };
+        if inner.fs == 0 {
+            // SAFETY: the C library keeps the address of the thread's block at its beginning.
+            unsafe { asm!("mov {}, fs:[0]", out(reg) inner.fs, options(nostack, readonly, preserves_flags)) };
+        }
         // SAFETY: it stores the control word of the vector unit.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut control, options(nostack, preserves_flags)) };
         if control & 0x1f80 != 0x1f80 {
@@ -116,7 +130,12 @@ impl Machine {
     /// # Errors
     /// If it could not be followed to its end.
     pub unsafe fn call(
-        &mut self, function: usize, arguments: &[u64], stack_top: usize, host: &mut dyn Host, budget: usize,
+        &mut self,
+        function: usize,
+        arguments: &[u64],
+        stack_top: usize,
+        host: &mut dyn Host,
+        budget: usize,
     ) -> Result<u64, Obstacle> {
         assert!(arguments.len() <= 6, "more arguments would go to the stack");
         let mut registers = Registers { rip: function as u64, flags: 0x202, ..Registers::default() };
@@ -146,6 +165,12 @@ impl Machine {
     /// What the piece has touched so far.
     pub fn footprint(&self) -> &Footprint {
         &self.footprint
+    }
+
+    /// What the piece has touched, without those parts of the stack that were given back since they were written: what
+    /// they hold means nothing, and a function that has its frame there may have left gaps.
+    pub fn defined_footprint(&self) -> Footprint {
+        self.footprint.defined()
     }
 
     /// Takes the footprint out; that of the machine is empty then.
@@ -241,7 +266,13 @@ impl Machine {
         let Some(inner) = &mut self.inner else { return Err(Obstacle::Unsupported) };
         let Some(log) = self.footprint.log_mut() else { return Err(Obstacle::Unsupported) };
         let mut step = Step { context: inner.code.stubs.context(), log, fs: inner.fs };
+        let mut top = step.general(RSP);
         loop {
+            let new = step.general(RSP);
+            if new > top && new > inner.floor {
+                step.log.undefine(top.max(inner.floor) as usize, new as usize)?;
+            }
+            top = new;
             if *rip == inner.code.stubs.nowhere() {
                 return Ok(Stop::End);
             }
@@ -325,7 +356,11 @@ impl Machine {
                         if flags & MODES != 0 {
                             let name = Name::new("popfq");
                             let reason = "sets a flag that changes the mode";
-                            return Err(Obstacle::Instruction { address: entry.address as usize, name, reason });
+                            return Err(Obstacle::Instruction {
+                                address: entry.address as usize,
+                                name,
+                                reason,
+                            });
                         }
                         step.context().flags = flags & STATUS | 0x202;
                     }
@@ -420,7 +455,11 @@ impl Step<'_> {
     /// As for `Stubs::execute`; and nobody else uses the memory.
     #[inline]
     unsafe fn execute(
-        &mut self, code: &Code, stub: Stub, operand: &Operand, address: u64,
+        &mut self,
+        code: &Code,
+        stub: Stub,
+        operand: &Operand,
+        address: u64,
     ) -> Result<(), Obstacle> {
         let place = self.place(operand);
         let size = usize::from(operand.size);

@@ -98,7 +98,8 @@ fn registers(random: &mut Random, stage: &Stage, instruction: &Instruction) -> R
     registers.flags = random.next() & ALL_STATUS | 0x202;
     let base = instruction.memory_base();
     if has_memory(instruction) && base.is_gpr64() {
-        if instruction.memory_index() == base || random.below(3) != 0 && instruction.memory_index() != Register::None
+        if instruction.memory_index() == base
+            || random.below(3) != 0 && instruction.memory_index() != Register::None
         {
             registers.general[instruction.memory_index().number()] = random.below(16);
         }
@@ -141,14 +142,16 @@ fn difference(emulated: &After, native: &After, undefined: u64) -> Option<String
         return Some(format!("flags: emulated {one:#x}, native {other:#x}"));
     }
     let at = emulated.data.iter().zip(&native.data).position(|(one, other)| one != other)?;
-    Some(format!("byte {at:#x} of the data: emulated {:#x}, native {:#x}", emulated.data[at], native.data[at]))
+    Some(format!(
+        "byte {at:#x} of the data: emulated {:#x}, native {:#x}",
+        emulated.data[at], native.data[at]
+    ))
 }
 
 /// iced's flags, as the bits of the register.
 fn bits(flags: u32) -> u64 {
     use iced_x86::RflagsBits as B;
-    let pairs =
-        [(B::CF, 1), (B::PF, 4), (B::AF, 0x10), (B::ZF, 0x40), (B::SF, 0x80), (B::OF, 0x800)];
+    let pairs = [(B::CF, 1), (B::PF, 4), (B::AF, 0x10), (B::ZF, 0x40), (B::SF, 0x80), (B::OF, 0x800)];
     pairs.iter().filter(|(flag, _)| flags & flag != 0).map(|(_, bit)| bit).sum()
 }
 
@@ -204,7 +207,16 @@ impl Fuzz {
                 Ok(emulated) => emulated,
                 Err(obstacle) => {
                     if len == 1 {
-                        *self.given_up.entry(format!("{:?} {obstacle:?}", list[0].mnemonic()).split("address").next().unwrap().to_owned()).or_default() += 1;
+                        *self
+                            .given_up
+                            .entry(
+                                format!("{:?} {obstacle:?}", list[0].mnemonic())
+                                    .split("address")
+                                    .next()
+                                    .unwrap()
+                                    .to_owned(),
+                            )
+                            .or_default() += 1;
                         assert!(!obstacle.to_string().contains("another place"), "{case:02x?} {obstacle}");
                     }
                     continue;
@@ -253,7 +265,8 @@ fn is_tame(instruction: &Instruction) -> bool {
     near && info.used_memory().len() == usize::from(memory)
         && info.used_registers().iter().all(|used| {
             let register = used.register().full_register();
-            register != Register::RSP && (register != Register::R15 || used.access() == iced_x86::OpAccess::Read)
+            register != Register::RSP
+                && (register != Register::R15 || used.access() == iced_x86::OpAccess::Read)
         })
 }
 
