@@ -3,6 +3,7 @@
 //! While a piece runs, the heap is in a state that will be taken back. A block that was allocated from
 //! it meanwhile would be handed out a second time. So blocks are pages of their own.
 
+use std::ops::Range;
 use std::ptr::NonNull;
 
 /// Zeroed memory, aligned to a page, which becomes resident as it is used.
@@ -28,8 +29,9 @@ impl Block {
         self.start.as_ptr()
     }
 
-    pub(crate) fn contains(&self, address: usize) -> bool {
-        address.wrapping_sub(self.start.as_ptr() as usize) < self.size
+    pub(crate) fn addresses(&self) -> Range<usize> {
+        let start = self.start.as_ptr() as usize;
+        start..start + self.size
     }
 }
 
@@ -45,8 +47,7 @@ mod system {
     use std::ptr::NonNull;
 
     pub(super) fn map(size: usize, executable: bool) -> Option<NonNull<u8>> {
-        let protection =
-            libc::PROT_READ | libc::PROT_WRITE | if executable { libc::PROT_EXEC } else { 0 };
+        let protection = libc::PROT_READ | libc::PROT_WRITE | if executable { libc::PROT_EXEC } else { 0 };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new mapping wherever there is room concerns nobody else.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0) };

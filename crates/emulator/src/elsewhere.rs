@@ -48,7 +48,12 @@ impl Machine {
     /// # Errors
     /// Always.
     pub unsafe fn call(
-        &mut self, _: usize, _: &[u64], _: usize, _: &mut dyn Host, _: usize,
+        &mut self,
+        _: usize,
+        _: &[u64],
+        _: usize,
+        _: &mut dyn Host,
+        _: usize,
     ) -> Result<u64, Obstacle> {
         Err(Obstacle::Unsupported)
     }
@@ -74,10 +79,22 @@ impl Machine {
 
 pub(crate) mod probe {
     //! No memory is known.
-    pub(crate) fn readable(_: usize) -> bool {
-        false
-    }
-    pub(crate) fn writable(_: usize) -> bool {
-        false
+    #[derive(Clone, Copy)]
+    pub(crate) struct Probe;
+
+    impl Probe {
+        pub(crate) fn new() -> Probe {
+            Probe
+        }
+
+        pub(crate) fn readable(self, _: usize) -> bool {
+            false
+        }
+
+        /// # Safety
+        /// None is needed here.
+        pub(crate) unsafe fn writable(self, _: usize) -> bool {
+            false
+        }
     }
 }

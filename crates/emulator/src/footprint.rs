@@ -234,7 +234,11 @@ impl Runs {
                     (*list.add(next - 1)).len_written += len * 2;
                 } else {
                     let start = u32::try_from(offset).expect("a piece touches less than 4 GB");
-                    list.add(next).write(Run { address, offset: start, len_written: len * 2 + u32::from(written) });
+                    list.add(next).write(Run {
+                        address,
+                        offset: start,
+                        len_written: len * 2 + u32::from(written),
+                    });
                     next += 1;
                 }
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.start().add(offset), bytes.len());
@@ -247,7 +251,8 @@ impl Runs {
     }
 
     fn iter(&self) -> impl Iterator<Item = (usize, &[u8], bool)> + Clone {
-        let start = self.block.as_ref().map_or(std::ptr::NonNull::<Run>::dangling().as_ptr().cast(), Block::start);
+        let start =
+            self.block.as_ref().map_or(std::ptr::NonNull::<Run>::dangling().as_ptr().cast(), Block::start);
         // SAFETY: `new` has put `runs` runs at the start of the block; without a block there are none.
         let list = unsafe { std::slice::from_raw_parts(start.cast_const().cast::<Run>(), self.runs) };
         list.iter().map(move |run| {

@@ -43,9 +43,9 @@ use x86::probe;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 mod elsewhere;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-pub use elsewhere::{Machine, is_supported};
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 use elsewhere::probe;
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+pub use elsewhere::{Machine, is_supported};
 
 mod host;
 mod registers;

@@ -4,9 +4,11 @@
 //! page is looked at with care when it is first touched, and again when it is first written: the code
 //! may use a bad pointer. What was found is believed until the piece ends.
 
+use std::ops::Range;
+
 use crate::block::Block;
 use crate::obstacle::Obstacle;
-use crate::probe;
+use crate::probe::Probe;
 
 /// The size of a page.
 pub(crate) const PAGE: usize = 4096;
@@ -36,23 +38,33 @@ pub(crate) struct Log {
     /// page, plus one, in 16 bits.
     block: Block,
     len: usize,
+    /// Memory of the emulator: code that uses it has a bad pointer.
+    own: Range<usize>,
+    probe: Probe,
 }
 
 impl Log {
     /// An empty log; None if there is no memory for it.
-    pub(crate) fn new() -> Option<Log> {
-        Some(Log { block: Block::new(PAGES * size_of::<Page>() + SLOTS * 2, false)?, len: 0 })
+    pub(crate) fn new(own: Range<usize>) -> Option<Log> {
+        let block = Block::new(PAGES * size_of::<Page>() + SLOTS * 2, false)?;
+        Some(Log { block, len: 0, own, probe: Probe::new() })
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        for number in 0..self.len {
+        // Backwards, so that each is found past those that were there before it.
+        for number in (0..self.len).rev() {
             let page = self.page_mut(number);
             page.touched = [0; PAGE / 64];
             page.written = [0; PAGE / 64];
+            let mut slot = slot(page.address);
+            while usize::from(self.table()[slot]) != number + 1 {
+                slot = (slot + 1) % SLOTS;
+            }
+            self.table()[slot] = 0;
         }
-        self.table().fill(0);
         self.len = 0;
+        self.probe = Probe::new();
     }
 
     /// Notes what bytes hold that are about to be read or written.
@@ -62,7 +74,8 @@ impl Log {
         if offset % 64 + size <= 64 && size > 0 {
             let mask = (u64::MAX >> (64 - size)) << (offset % 64);
             let number = self.find(address - offset)?;
-            return self.page_mut(number).touch_word(offset / 64, mask, writes);
+            let probe = self.probe;
+            return self.page_mut(number).touch_word(offset / 64, mask, writes, probe);
         }
         self.touch_long(address, size, writes)
     }
@@ -84,7 +97,7 @@ impl Log {
     /// The number of the page at this address; it is made if there is none yet.
     #[inline]
     fn find(&mut self, address: usize) -> Result<usize, Obstacle> {
-        let mut slot = (address / PAGE).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.ilog2());
+        let mut slot = slot(address);
         loop {
             match usize::from(self.table()[slot]) {
                 0 => break,
@@ -97,7 +110,8 @@ impl Log {
 
     #[cold]
     fn add(&mut self, address: usize, slot: usize) -> Result<usize, Obstacle> {
-        if self.block.contains(address) || !probe::readable(address) {
+        let own = self.own.contains(&address) || self.block.addresses().contains(&address);
+        if own || !self.probe.readable(address) {
             return Err(Obstacle::Unmapped { address, writes: false });
         }
         if self.len == PAGES {
@@ -148,11 +162,16 @@ impl Log {
     }
 }
 
+/// Where the search for a page begins.
+fn slot(address: usize) -> usize {
+    (address / PAGE).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.ilog2())
+}
+
 impl Page {
     #[inline]
-    fn touch_word(&mut self, word: usize, mask: u64, writes: bool) -> Result<(), Obstacle> {
+    fn touch_word(&mut self, word: usize, mask: u64, writes: bool, probe: Probe) -> Result<(), Obstacle> {
         if writes && !self.writable {
-            self.make_writable()?;
+            self.make_writable(probe)?;
         }
         let new = mask & !self.touched[word];
         if new != 0 {
@@ -175,8 +194,9 @@ impl Page {
     }
 
     #[cold]
-    fn make_writable(&mut self) -> Result<(), Obstacle> {
-        if !probe::writable(self.address) {
+    fn make_writable(&mut self, probe: Probe) -> Result<(), Obstacle> {
+        // SAFETY: the page was found readable.
+        if !unsafe { probe.writable(self.address) } {
             return Err(Obstacle::Unmapped { address: self.address, writes: true });
         }
         self.writable = true;

@@ -62,10 +62,17 @@ pub(crate) enum Action {
     Nothing,
     Stub(Stub),
     StubMemory(Stub, Operand),
+    /// A stub for the bit with the number that is in a register, counted from the operand.
+    StubBit(Stub, Operand, u8),
     /// A stub, if the division does not overflow.
     Divide(Stub, Division),
     /// The address, cut to so many bytes, goes to a register.
-    Address { operand: Operand, to: u8, size: u8, narrow: bool },
+    Address {
+        operand: Operand,
+        to: u8,
+        size: u8,
+        narrow: bool,
+    },
     Jump(u64),
     JumpTo(Source),
     /// If the condition, by its number in the encoding, is met.
@@ -87,7 +94,9 @@ pub(crate) enum Action {
     Enter(u16),
     Strings(Strings),
     /// Zeroes the upper halves of all vector registers, or all of them.
-    ZeroVectors { all: bool },
+    ZeroVectors {
+        all: bool,
+    },
     Syscall,
 }
 
@@ -146,7 +155,10 @@ impl Features {
 
 /// What is to be done for this instruction; the reason if it is not known.
 pub(crate) fn decode(
-    instruction: &Instruction, features: &Features, stubs: &mut Stubs, infos: &mut InstructionInfoFactory,
+    instruction: &Instruction,
+    features: &Features,
+    stubs: &mut Stubs,
+    infos: &mut InstructionInfoFactory,
 ) -> Result<Action, &'static str> {
     if instruction.mnemonic() == Mnemonic::Pause && instruction.len() != 2 {
         // With a prefix that extends registers, processors take it for an exchange.
@@ -186,13 +198,28 @@ pub(crate) fn decode(
     if let Some(division) = division(instruction, operand)? {
         return Ok(Action::Divide(stub, division));
     }
-    Ok(operand.map_or(Action::Stub(stub), |operand| Action::StubMemory(stub, operand)))
+    Ok(match operand {
+        None => Action::Stub(stub),
+        Some(operand) => match bit_number(instruction) {
+            None => Action::StubMemory(stub, operand),
+            Some(number) => Action::StubBit(stub, operand, number),
+        },
+    })
+}
+
+/// The register with the number of a bit, if the instruction addresses a bit that may be far from its
+/// memory operand.
+fn bit_number(instruction: &Instruction) -> Option<u8> {
+    let bits = [Mnemonic::Bt, Mnemonic::Bts, Mnemonic::Btr, Mnemonic::Btc];
+    let is_register = instruction.op1_kind() == OpKind::Register;
+    (bits.contains(&instruction.mnemonic()) && is_register)
+        .then(|| instruction.op1_register().full_register().number() as u8)
 }
 
 fn no_effect(instruction: &Instruction) -> Option<Action> {
     use Mnemonic::{
-        Endbr32, Endbr64, Lfence, Mfence, Nop, Pause, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw,
-        Sfence,
+        Endbr32, Endbr64, Lfence, Mfence, Nop, Pause, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2,
+        Prefetchw, Sfence,
     };
     matches!(
         instruction.mnemonic(),
@@ -347,7 +374,8 @@ fn widened(register: Register) -> Register {
 
 /// The memory operand, if any, with how it is used.
 fn memory_operand(
-    instruction: &Instruction, infos: &mut InstructionInfoFactory,
+    instruction: &Instruction,
+    infos: &mut InstructionInfoFactory,
 ) -> Result<Option<Operand>, &'static str> {
     let is_memory = |kind| {
         !matches!(
@@ -376,13 +404,6 @@ fn memory_operand(
     let size = used.memory_size().size();
     if size == 0 || size > LARGEST || used.memory_size() == MemorySize::Unknown {
         return Err("has a memory operand whose size is not known");
-    }
-    let bit_string = matches!(
-        instruction.mnemonic(),
-        Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc
-    ) && instruction.op1_kind() == OpKind::Register;
-    if bit_string {
-        return Err("addresses a bit");
     }
     let writes = match used.access() {
         OpAccess::Read | OpAccess::CondRead => false,
@@ -464,8 +485,10 @@ fn strings(instruction: &Instruction) -> Result<Option<Strings>, &'static str> {
         _ => return Ok(None),
     };
     for operand in 0..instruction.op_count() {
-        if !matches!(instruction.op_kind(operand), OpKind::MemorySegRSI | OpKind::MemoryESRDI | OpKind::Register)
-        {
+        if !matches!(
+            instruction.op_kind(operand),
+            OpKind::MemorySegRSI | OpKind::MemoryESRDI | OpKind::Register
+        ) {
             return Err("has an address of another size");
         }
     }
@@ -485,10 +508,10 @@ fn strings(instruction: &Instruction) -> Result<Option<Strings>, &'static str> {
 /// nothing else.
 fn is_listed(mnemonic: Mnemonic) -> bool {
     use Mnemonic::{
-        Adc, Add, And, Bsf, Bsr, Bswap, Bt, Btc, Btr, Bts, Cbw, Cdq, Cdqe, Clc, Cld, Cmc, Cmp, Cmpxchg, Cqo, Cwd,
-        Cwde, Dec, Div, Idiv, Imul, Inc, Lahf, Mov, Movsx, Movsxd, Movzx, Mul, Neg, Not, Or, Rcl, Rcr, Rol, Ror,
-        Sahf, Sal, Sar, Sbb, Seta, Setae, Setb, Setbe, Sete, Setg, Setge, Setl, Setle, Setne, Setno, Setnp, Setns,
-        Seto, Setp, Sets, Shl, Shld, Shr, Shrd, Stc, Sub, Test, Xadd, Xchg, Xor,
+        Adc, Add, And, Bsf, Bsr, Bswap, Bt, Btc, Btr, Bts, Cbw, Cdq, Cdqe, Clc, Cld, Cmc, Cmp, Cmpxchg, Cqo,
+        Cwd, Cwde, Dec, Div, Idiv, Imul, Inc, Lahf, Mov, Movsx, Movsxd, Movzx, Mul, Neg, Not, Or, Rcl, Rcr,
+        Rol, Ror, Sahf, Sal, Sar, Sbb, Seta, Setae, Setb, Setbe, Sete, Setg, Setge, Setl, Setle, Setne,
+        Setno, Setnp, Setns, Seto, Setp, Sets, Shl, Shld, Shr, Shrd, Stc, Sub, Test, Xadd, Xchg, Xor,
     };
     #[rustfmt::skip]
     let listed = matches!(
@@ -505,6 +528,8 @@ fn is_listed(mnemonic: Mnemonic) -> bool {
 /// Instructions of extensions that read or change something else, and those whose result is undefined.
 fn is_excluded(instruction: &Instruction) -> bool {
     use Mnemonic as M;
-    matches!(instruction.mnemonic(), M::Ldmxcsr | M::Stmxcsr | M::Vldmxcsr | M::Vstmxcsr | M::Fisttp)
-        || instruction.code() == Code::Bswap_r16
+    matches!(
+        instruction.mnemonic(),
+        M::Ldmxcsr | M::Stmxcsr | M::Vldmxcsr | M::Vstmxcsr | M::Fisttp | M::Cvtpi2ps | M::Cvtpi2pd
+    ) || instruction.code() == Code::Bswap_r16
 }

@@ -8,7 +8,7 @@ use super::code::Code;
 use super::decode::{Action, Division, Divisor, Operand, Source, is_met};
 use super::library::Library;
 use super::probe;
-use super::stub::{Context, LARGEST, Stub};
+use super::stub::{Context, LARGEST, NO_REGISTER, Stub};
 use crate::block::Block;
 use crate::footprint::Footprint;
 use crate::host::{Enter, Host};
@@ -52,7 +52,7 @@ impl Machine {
     /// A machine that knows no code yet.
     pub fn new() -> Machine {
         let inner = Code::new().map(|code| Inner { code, library: Library::new(), fs: 0, address: 0 });
-        let log = inner.is_some().then(Log::new).flatten();
+        let log = inner.as_ref().and_then(|inner| Log::new(inner.code.stubs.addresses()));
         let inner = inner.filter(|_| log.is_some());
         let footprint = log.map(Footprint::of).unwrap_or_default();
         Machine { registers: Registers::default(), footprint, inner }
@@ -116,7 +116,12 @@ impl Machine {
     /// # Errors
     /// If it could not be followed to its end.
     pub unsafe fn call(
-        &mut self, function: usize, arguments: &[u64], stack_top: usize, host: &mut dyn Host, budget: usize,
+        &mut self,
+        function: usize,
+        arguments: &[u64],
+        stack_top: usize,
+        host: &mut dyn Host,
+        budget: usize,
     ) -> Result<u64, Obstacle> {
         assert!(arguments.len() <= 6, "more arguments would go to the stack");
         let mut registers = Registers { rip: function as u64, flags: 0x202, ..Registers::default() };
@@ -257,6 +262,9 @@ impl Machine {
                     Action::StubMemory(stub, operand) => {
                         step.execute(&inner.code, stub, &operand, entry.address)?;
                     }
+                    Action::StubBit(stub, operand, number) => {
+                        step.execute_bit(&inner.code, stub, &operand, usize::from(number), entry.address)?;
+                    }
                     Action::Divide(stub, division) => {
                         if !step.divides(&division)? {
                             let reason = "the quotient does not fit";
@@ -325,7 +333,11 @@ impl Machine {
                         if flags & MODES != 0 {
                             let name = Name::new("popfq");
                             let reason = "sets a flag that changes the mode";
-                            return Err(Obstacle::Instruction { address: entry.address as usize, name, reason });
+                            return Err(Obstacle::Instruction {
+                                address: entry.address as usize,
+                                name,
+                                reason,
+                            });
                         }
                         step.context().flags = flags & STATUS | 0x202;
                     }
@@ -420,7 +432,11 @@ impl Step<'_> {
     /// As for `Stubs::execute`; and nobody else uses the memory.
     #[inline]
     unsafe fn execute(
-        &mut self, code: &Code, stub: Stub, operand: &Operand, address: u64,
+        &mut self,
+        code: &Code,
+        stub: Stub,
+        operand: &Operand,
+        address: u64,
     ) -> Result<(), Obstacle> {
         let place = self.place(operand);
         let size = usize::from(operand.size);
@@ -438,6 +454,44 @@ impl Step<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Executes a stub for a bit: the operand is the one that the bit is in, and its number is counted from
+    /// there.
+    ///
+    /// # Safety
+    /// As for `execute`.
+    unsafe fn execute_bit(
+        &mut self,
+        code: &Code,
+        stub: Stub,
+        operand: &Operand,
+        number: usize,
+        address: u64,
+    ) -> Result<(), Obstacle> {
+        let kept = self.general(number);
+        let bits = 8 * u64::from(operand.size);
+        let signed = match operand.size {
+            2 => i64::from(kept as i16),
+            4 => i64::from(kept as i32),
+            _ => kept as i64,
+        };
+        let distance = signed.div_euclid(bits as i64) * i64::from(operand.size);
+        let displacement = operand.displacement.wrapping_add(distance as u64);
+        let place = Operand { displacement, ..*operand };
+        // The place is computed from registers as they are, so it is made a constant before they change.
+        let place = Operand {
+            displacement: self.place(&place) as u64,
+            base: NO_REGISTER,
+            index: NO_REGISTER,
+            fs: false,
+            ..place
+        };
+        self.context().general[number] = kept & (bits - 1);
+        // SAFETY: as promised by the caller.
+        let result = unsafe { self.execute(code, stub, &place, address) };
+        self.context().general[number] = kept;
+        result
     }
 
     fn address(&mut self, operand: &Operand, to: u8, size: u8, narrow: bool) {

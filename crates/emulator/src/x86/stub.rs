@@ -63,8 +63,9 @@ impl Stubs {
         self.block.start() as u64 + 2 * 4096
     }
 
-    pub(crate) fn contains(&self, address: usize) -> bool {
-        self.block.contains(address)
+    /// The addresses of all of it.
+    pub(crate) fn addresses(&self) -> std::ops::Range<usize> {
+        self.block.addresses()
     }
 
     pub(crate) fn context(&self) -> *mut Context {
@@ -101,7 +102,9 @@ impl Stubs {
 
     /// Makes a stub; the reason if the instruction is not of a form for which that is right.
     pub(crate) fn compile(
-        &mut self, instruction: &Instruction, infos: &mut InstructionInfoFactory,
+        &mut self,
+        instruction: &Instruction,
+        infos: &mut InstructionInfoFactory,
     ) -> Result<Stub, &'static str> {
         let mut inner = *instruction;
         let stand_in = stand_in(instruction, infos)?;
@@ -148,7 +151,8 @@ impl Stubs {
 
 /// A register to stand in for the stack pointer, if that is an operand.
 fn stand_in(
-    instruction: &Instruction, infos: &mut InstructionInfoFactory,
+    instruction: &Instruction,
+    infos: &mut InstructionInfoFactory,
 ) -> Result<Option<Register>, &'static str> {
     let mut needed = false;
     for operand in 0..instruction.op_count() {

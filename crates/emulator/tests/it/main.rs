@@ -2,6 +2,7 @@
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 mod compiled;
+mod flow;
 mod fuzz;
 mod limits;
 mod random;

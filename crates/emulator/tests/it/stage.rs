@@ -6,14 +6,14 @@
 
 use unpick_emulator::{Enter, Footprint, Host, Machine, Obstacle, Registers};
 
-const SIZE: usize = 8 << 20;
+const SIZE: usize = 2 << 20;
 /// Places in the stage.
 const INPUT: usize = 0;
 const OUTPUT: usize = 256;
 const OWN_STACK: usize = 512;
 const TARGET: usize = 520;
 const DATA: usize = 4096;
-pub(crate) const DATA_SIZE: usize = 4 * 4096;
+pub(crate) const DATA_SIZE: usize = 2 * 4096;
 /// In the data: what the vector registers hold at first, and at last.
 const VECTORS: usize = DATA;
 const VECTORS_AFTER: usize = DATA + 512;
@@ -46,7 +46,8 @@ impl Stage {
         let start = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, protection, flags, -1, 0) };
         assert_ne!(start, libc::MAP_FAILED);
         let avx = std::is_x86_feature_detected!("avx");
-        let mut stage = Stage { start: start.cast(), end: CODE, entry: 0, prologue: 0, epilogue: 0, exit: 0, avx };
+        let mut stage =
+            Stage { start: start.cast(), end: CODE, entry: 0, prologue: 0, epilogue: 0, exit: 0, avx };
         stage.write_frame();
         stage
     }
@@ -142,7 +143,11 @@ impl Stage {
     }
 
     /// Emulates the case. The data are as before then.
-    pub(crate) fn emulate(&mut self, machine: &mut Machine, input: &Registers) -> Result<(After, Footprint), Obstacle> {
+    pub(crate) fn emulate(
+        &mut self,
+        machine: &mut Machine,
+        input: &Registers,
+    ) -> Result<(After, Footprint), Obstacle> {
         machine.begin(Registers { rip: self.address(self.prologue), ..*input });
         let mut host = UpTo { end: self.address(self.exit) };
         // SAFETY: the stage is ours, and its data are the stack.
