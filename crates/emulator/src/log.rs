@@ -164,7 +164,7 @@ impl Log {
 
 /// Where the search for a page begins.
 fn slot(address: usize) -> usize {
-    (address / PAGE).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.ilog2())
+    (((address / PAGE) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.ilog2())) as usize
 }
 
 impl Page {
