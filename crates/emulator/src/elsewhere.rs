@@ -83,6 +83,12 @@ pub(crate) mod probe {
     pub(crate) struct Probe;
 
     impl Probe {
+        pub(crate) const PAGES: usize = 1;
+
+        pub(crate) fn count_readable(self, _: &[usize]) -> usize {
+            0
+        }
+
         pub(crate) fn new() -> Probe {
             Probe
         }

@@ -15,7 +15,7 @@ pub struct Footprint(Inner);
 
 impl Footprint {
     pub(crate) fn of(log: Log) -> Footprint {
-        Footprint(Inner::Growing(log))
+        Footprint(Inner::Growing(Box::new(log)))
     }
 
     pub(crate) fn log_mut(&mut self) -> Option<&mut Log> {
@@ -115,7 +115,7 @@ impl Footprint {
 
     fn runs(&self) -> impl Iterator<Item = (usize, &[u8], bool)> + Clone {
         let (log, runs) = match &self.0 {
-            Inner::Growing(log) => (Some(log), None),
+            Inner::Growing(log) => (Some(&**log), None),
             Inner::Runs(runs) => (None, Some(runs)),
         };
         log.into_iter().flat_map(Log::runs).chain(runs.into_iter().flat_map(Runs::iter))
@@ -150,7 +150,7 @@ unsafe fn same(memory: *const u8, bytes: &[u8]) -> bool {
 
 enum Inner {
     /// While the piece runs.
-    Growing(Log),
+    Growing(Box<Log>),
     Runs(Runs),
 }
 

@@ -17,6 +17,9 @@ const PAGES: usize = 4096;
 /// Slots of the table from addresses to pages; a power of two.
 const SLOTS: usize = 4 * PAGES;
 
+/// How many pages of the last piece are kept in mind.
+const LAST: usize = Probe::PAGES;
+
 /// A page of which bytes were touched.
 #[repr(C)]
 struct Page {
@@ -41,17 +44,30 @@ pub(crate) struct Log {
     /// Memory of the emulator: code that uses it has a bad pointer.
     own: Range<usize>,
     probe: Probe,
+    /// The first pages that the last piece has touched: this one is likely to touch the same, so it is
+    /// asked about all of them at once.
+    last: [usize; LAST],
+    last_len: usize,
+    /// How many of them, from the first, may be read; None if that was not asked yet.
+    readable: Option<usize>,
 }
 
 impl Log {
     /// An empty log; None if there is no memory for it.
     pub(crate) fn new(own: Range<usize>) -> Option<Log> {
         let block = Block::new(PAGES * size_of::<Page>() + SLOTS * 2, false)?;
-        Some(Log { block, len: 0, own, probe: Probe::new() })
+        let probe = Probe::new();
+        Some(Log { block, len: 0, own, probe, last: [0; LAST], last_len: 0, readable: None })
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
+        if self.len > 0 {
+            self.last_len = self.len.min(LAST);
+            for number in 0..self.last_len {
+                self.last[number] = self.page(number).address;
+            }
+        }
         // Backwards, so that each is found past those that were there before it.
         for number in (0..self.len).rev() {
             let page = self.page_mut(number);
@@ -65,6 +81,7 @@ impl Log {
         }
         self.len = 0;
         self.probe = Probe::new();
+        self.readable = None;
     }
 
     /// Notes what bytes hold that are about to be read or written.
@@ -111,7 +128,7 @@ impl Log {
     #[cold]
     fn add(&mut self, address: usize, slot: usize) -> Result<usize, Obstacle> {
         let own = self.own.contains(&address) || self.block.addresses().contains(&address);
-        if own || !self.probe.readable(address) {
+        if own || !self.is_readable(address) {
             return Err(Obstacle::Unmapped { address, writes: false });
         }
         if self.len == PAGES {
@@ -124,6 +141,12 @@ impl Log {
         self.table()[slot] = u16::try_from(number + 1).expect("there are fewer pages");
         self.len += 1;
         Ok(number)
+    }
+
+    fn is_readable(&mut self, address: usize) -> bool {
+        let last = &self.last[..self.last_len];
+        let readable = *self.readable.get_or_insert_with(|| self.probe.count_readable(last));
+        last[..readable].contains(&address) || self.probe.readable(address)
     }
 
     fn page(&self, number: usize) -> &Page {
@@ -171,7 +194,7 @@ impl Page {
     #[inline]
     fn touch_word(&mut self, word: usize, mask: u64, writes: bool, probe: Probe) -> Result<(), Obstacle> {
         if writes && !self.writable {
-            self.make_writable(probe)?;
+            self.make_writable(word * 64 + mask.trailing_zeros() as usize, probe)?;
         }
         let new = mask & !self.touched[word];
         if new != 0 {
@@ -193,11 +216,14 @@ impl Page {
         }
     }
 
+    /// Asks whether the page may be written, by writing to a byte of it what it holds. It is one that the
+    /// piece is about to write: others may be in use by other threads.
     #[cold]
-    fn make_writable(&mut self, probe: Probe) -> Result<(), Obstacle> {
-        // SAFETY: the page was found readable.
-        if !unsafe { probe.writable(self.address) } {
-            return Err(Obstacle::Unmapped { address: self.address, writes: true });
+    fn make_writable(&mut self, at: usize, probe: Probe) -> Result<(), Obstacle> {
+        let address = self.address + at;
+        // SAFETY: the page was found readable; and nobody else uses what the piece writes.
+        if !unsafe { probe.writable(address) } {
+            return Err(Obstacle::Unmapped { address, writes: true });
         }
         self.writable = true;
         Ok(())

@@ -20,6 +20,9 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
+    /// How many pages can be asked about at once.
+    pub(crate) const PAGES: usize = 32;
+
     pub(crate) fn new() -> Probe {
         // SAFETY: it has no arguments, and changes nothing.
         Probe { process: unsafe { syscall(libc::SYS_getpid, [0; 6]) } as usize }
@@ -30,16 +33,34 @@ impl Probe {
         self.read(page, &mut [0])
     }
 
-    /// Whether the page at this address may be written.
+    /// How many of these pages, at most `PAGES` and counted from the first, may be read.
+    pub(crate) fn count_readable(self, pages: &[usize]) -> usize {
+        let mut bytes = [0_u8; Probe::PAGES];
+        if pages.is_empty() || pages.len() > bytes.len() || REFUSED.load(Ordering::Relaxed) {
+            return 0;
+        }
+        let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: pages.len() };
+        let mut remote = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 1 }; Probe::PAGES];
+        for (part, &page) in remote.iter_mut().zip(pages) {
+            part.iov_base = page as *mut libc::c_void;
+        }
+        let (local, remote) = (&raw const local as usize, remote.as_ptr() as usize);
+        // SAFETY: it writes to the buffer only.
+        let done =
+            unsafe { syscall(libc::SYS_process_vm_readv, [self.process, local, 1, remote, pages.len(), 0]) };
+        usize::try_from(done).map_or(0, |done| done.min(pages.len()))
+    }
+
+    /// Whether the byte at this address, and so its page, may be written.
     ///
     /// # Safety
     /// It may be read, and nobody else writes it now.
-    pub(crate) unsafe fn writable(self, page: usize) -> bool {
+    pub(crate) unsafe fn writable(self, address: usize) -> bool {
         // SAFETY: promised by the caller.
-        let mut byte = [unsafe { (page as *const u8).read_volatile() }];
-        match self.copy(libc::SYS_process_vm_writev, page, &mut byte) {
+        let mut byte = [unsafe { (address as *const u8).read_volatile() }];
+        match self.copy(libc::SYS_process_vm_writev, address, &mut byte) {
             Some(done) => done,
-            None => mapped(page, b'w').is_some(),
+            None => mapped(address, b'w').is_some(),
         }
     }
 
@@ -153,4 +174,32 @@ pub(crate) unsafe fn syscall(number: i64, arguments: [usize; 6]) -> i64 {
         );
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_and_its_table_say_the_same() {
+        let local = 5_u8;
+        let (stack, code) = (&raw const local as usize, Probe::new as *const () as usize);
+        let page = |address: usize| address / PAGE * PAGE;
+        let constant = "text".as_ptr() as usize;
+        for refused in [false, true] {
+            REFUSED.store(refused, Ordering::Relaxed);
+            let probe = Probe::new();
+            assert!(probe.readable(page(stack)) && probe.readable(page(constant)));
+            assert!(!probe.readable(0) && !probe.readable(usize::MAX / PAGE * PAGE));
+            // SAFETY: all of it may be read, and nobody else writes it.
+            unsafe { assert!(probe.writable(stack) && !probe.writable(code) && !probe.writable(constant)) };
+            let mut bytes = [0];
+            assert!(probe.read(stack, &mut bytes) && bytes == [5]);
+            let pages = [page(stack), page(constant), 0, page(stack)];
+            assert_eq!(probe.count_readable(&pages), if refused { 0 } else { 2 });
+        }
+        REFUSED.store(false, Ordering::Relaxed);
+        assert!(mapped(code, b'x').is_some_and(|range| range.contains(&code)));
+        assert!(mapped(code, b'w').is_none() && mapped(stack, b'x').is_none() && mapped(0, b'r').is_none());
+    }
 }
