@@ -60,10 +60,13 @@ impl Footprint {
     /// The memory is mapped, and nobody else writes it now.
     #[must_use]
     pub unsafe fn holds(&self) -> bool {
-        self.runs().all(|(address, bytes, _)| {
-            // SAFETY: promised by the caller.
-            unsafe { same(address as *const u8, bytes) }
-        })
+        // SAFETY: promised by the caller.
+        let holds = |(address, bytes, _)| unsafe { same(address as *const u8, bytes) };
+        // It is asked very often, so the list of runs is not looked for each time.
+        match &self.0 {
+            Inner::Runs(runs) => runs.iter().all(holds),
+            Inner::Growing(log) => log.runs().all(holds),
+        }
     }
 
     /// The first byte, if any, that was written and does not hold what it held.
@@ -222,7 +225,7 @@ impl Runs {
             return Runs { block: None, runs: 0 };
         }
         let head = number * size_of::<Run>();
-        let block = Block::new(head + size, false).expect("memory for a footprint");
+        let block = Block::any(head + size).expect("memory for a footprint");
         let (mut offset, mut next, mut end) = (head, 0, None);
         let list = block.start().cast::<Run>();
         for (address, bytes, written) in runs {

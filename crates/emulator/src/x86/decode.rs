@@ -87,8 +87,9 @@ pub(crate) enum Action {
 #[derive(Clone, Copy)]
 pub(crate) enum Transfer {
     Jump(Source),
-    /// If the condition, by its number in the encoding, is met.
-    JumpIf(u8, u64),
+    /// If the condition, by its number in the encoding, is met; and whether the jump may be to another
+    /// function.
+    JumpIf(u8, u64, bool),
     /// If `rcx` is zero.
     JumpIfZero(u64),
     /// Counts `rcx` down, and jumps unless it is zero, and if the zero flag is as given.
@@ -265,7 +266,9 @@ fn control_flow(instruction: &Instruction) -> Result<Option<Transfer>, &'static 
         Code::Loope_rel8_64_RCX => Transfer::Loop(Some(true), target),
         Code::Loopne_rel8_64_RCX => Transfer::Loop(Some(false), target),
         _ if instruction.is_jcc_short_or_near() && instruction.op0_kind() == OpKind::NearBranch64 => {
-            Transfer::JumpIf(condition(instruction.condition_code()).ok_or("")?, target)
+            // Compilers make conditional calls at the end of a function of these; those need the long form.
+            let far = !instruction.is_jcc_short();
+            Transfer::JumpIf(condition(instruction.condition_code()).ok_or("")?, target, far)
         }
         _ if instruction.flow_control() != iced_x86::FlowControl::Next => return Err(""),
         _ => return Ok(None),

@@ -122,8 +122,9 @@ impl Step<'_> {
         // SAFETY: promised by the caller.
         unsafe {
             match transfer {
-                Transfer::JumpIf(condition, target) => {
-                    branch(is_met(*condition, self.context().flags), *target)
+                Transfer::JumpIf(condition, target, far) => {
+                    let taken = is_met(*condition, self.context().flags);
+                    Ok((if taken { *target } else { next }, taken && *far))
                 }
                 Transfer::JumpIfZero(target) => branch(self.general(RCX) == 0, *target),
                 Transfer::Loop(zero, target) => {
@@ -192,9 +193,11 @@ impl Step<'_> {
                 Stack::Enter(size) => {
                     let frame = self.general(RBP);
                     self.push(frame)?;
-                    let top = self.general(RSP);
-                    self.context().general[RBP] = top;
-                    self.context().general[RSP] = top.wrapping_sub(u64::from(*size));
+                    let (base, top) = (self.general(RSP), self.general(RSP).wrapping_sub(u64::from(*size)));
+                    // The processor faults if it could not write where the stack ends.
+                    self.log.touch(top as usize, 8, true)?;
+                    self.context().general[RBP] = base;
+                    self.context().general[RSP] = top;
                 }
             }
         }

@@ -2,8 +2,8 @@
 
 use unpick_emulator::Machine;
 
-use crate::compiled::{Anywhere, Stack};
 use crate::random::Random;
+use crate::stack::{Anywhere, Stack};
 
 std::arch::global_asm!(
     ".text",

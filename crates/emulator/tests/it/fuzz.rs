@@ -58,7 +58,11 @@ fn instruction(random: &mut Random, stage: &Stage, address: u64) -> (Instruction
         let instruction = decoder.decode();
         // What a segment begins with is not for us to change.
         let segment = matches!(instruction.segment_prefix(), Register::FS | Register::GS);
-        if instruction.is_invalid() || instruction.flow_control() != FlowControl::Next || segment {
+        let wild = bit_register(&instruction).is_some_and(|bit| {
+            bit == Register::RSP || [instruction.memory_base(), instruction.memory_index()].contains(&bit)
+        });
+        let next = instruction.flow_control() == FlowControl::Next;
+        if instruction.is_invalid() || !next || segment || wild {
             continue;
         }
         let offsets = decoder.get_constant_offsets(&instruction);
@@ -74,6 +78,13 @@ fn instruction(random: &mut Random, stage: &Stage, address: u64) -> (Instruction
         bytes.truncate(instruction.len());
         return (Decoder::with_ip(64, &bytes, address, DecoderOptions::NONE).decode(), bytes);
     }
+}
+
+/// The register with the number of a bit, which may be far from the memory operand.
+fn bit_register(instruction: &Instruction) -> Option<Register> {
+    let bits = [Mnemonic::Bt, Mnemonic::Bts, Mnemonic::Btr, Mnemonic::Btc];
+    let far = has_memory(instruction) && instruction.op1_kind() == OpKind::Register;
+    (bits.contains(&instruction.mnemonic()) && far).then(|| instruction.op1_register().full_register())
 }
 
 fn has_memory(instruction: &Instruction) -> bool {
@@ -94,6 +105,9 @@ fn registers(random: &mut Random, stage: &Stage, instruction: &Instruction) -> R
         registers.general[1] = random.below(40);
         registers.general[6] = middle + random.below(64);
         registers.general[7] = middle + random.below(64);
+    }
+    if let Some(register) = bit_register(instruction) {
+        registers.general[register.number()] = random.below(1 << 14).wrapping_sub(1 << 13);
     }
     registers.flags = random.next() & ALL_STATUS | 0x202;
     let base = instruction.memory_base();
@@ -282,6 +296,9 @@ fn is_tame(instruction: &Instruction) -> bool {
         || instruction.memory_base() == Register::R15
             && instruction.memory_index() == Register::None
             && (instruction.memory_displacement64() as i64).abs() < 1024;
+    if bit_register(instruction).is_some() {
+        return false;
+    }
     let mut infos = iced_x86::InstructionInfoFactory::new();
     let info = infos.info(instruction);
     near && info.used_memory().len() == usize::from(memory)

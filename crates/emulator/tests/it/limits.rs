@@ -4,7 +4,7 @@ use std::arch::global_asm;
 
 use unpick_emulator::{Enter, Footprint, Host, Machine, Obstacle, RDI, RDX, RSI};
 
-use crate::compiled::{Anywhere, Stack};
+use crate::stack::{Anywhere, Stack};
 
 macro_rules! pieces {
     ($($name:ident: $($line:literal),*;)*) => {
@@ -46,6 +46,8 @@ pieces! {
     unpick_emulator_test_thread: "mov rax, fs:[0]";
     unpick_emulator_test_rep: "mov rcx, -1", "rep stosb";
     unpick_emulator_test_call: "sub rsp, 8", "mov eax, 16", "call rax", "add rsp, 8";
+    unpick_emulator_test_tail: "test edx, edx", "jz unpick_emulator_test_hosted", "ud2";
+    unpick_emulator_test_hosted: "ud2";
     unpick_emulator_test_read_write: "mov rax, [rdi]", "mov [rsi], rax", "mov rax, [rsi]", "mov [rdx], ax";
 }
 
@@ -209,7 +211,8 @@ fn the_host_answers_calls() {
     struct Stores;
     impl Host for Stores {
         fn enter(&mut self, machine: &mut Machine) -> Enter {
-            if machine.registers.rip != 0x10 {
+            let hosted = unpick_emulator_test_hosted as *const () as u64;
+            if ![0x10, hosted].contains(&machine.registers.rip) {
                 return Enter::Code;
             }
             let [to, value, how] = [RDI, RSI, RDX].map(|number| machine.registers.general[number]);
@@ -235,6 +238,10 @@ fn the_host_answers_calls() {
     // SAFETY: the data are still there.
     unsafe { setting.footprint().restore() };
     assert_eq!(data, 5);
+    // A call at the end of a function, made by a conditional jump.
+    assert_eq!(setting.run_with(unpick_emulator_test_tail, &[to, 8, 0], &mut Stores), Ok(9));
+    // SAFETY: the data are still there.
+    unsafe { setting.footprint().restore() };
     let given_up = setting.run_with(unpick_emulator_test_call, &[to, 6, 1], &mut Stores);
     assert_eq!(given_up.unwrap_err().to_string(), "the caller gave up: not now");
     let bad = setting.run_with(unpick_emulator_test_call, &[1, 6, 0], &mut Stores);
