@@ -3,9 +3,28 @@
 //! While a piece runs, the heap is in a state that will be taken back. A block that was allocated from
 //! it meanwhile would be handed out a second time. So blocks are pages of their own.
 
+use std::ops::Range;
 use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
 
-/// Zeroed memory, aligned to a page, which becomes resident as it is used.
+/// The size of the blocks that are kept when they are dropped, for the next of that size: mapping pages
+/// takes longer than most pieces run.
+const SPARE: usize = 4 * 4096;
+
+/// Blocks to be used again.
+static SPARES: Mutex<Spares> = Mutex::new(Spares { blocks: [const { None }; 64], len: 0 });
+
+struct Spares {
+    blocks: [Option<Address>; 64],
+    len: usize,
+}
+
+struct Address(NonNull<u8>);
+
+// SAFETY: it is memory that nobody uses.
+unsafe impl Send for Address {}
+
+/// Memory that is aligned to a page, and becomes resident as it is used.
 pub(crate) struct Block {
     start: NonNull<u8>,
     size: usize,
@@ -17,8 +36,23 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// A block of at least this size, which is not zero; executable if asked for. None if the system
-    /// refuses.
+    /// A block of at least this size with anything in it. None if the system refuses.
+    pub(crate) fn any(size: usize) -> Option<Block> {
+        if size > SPARE {
+            return Block::new(size, false);
+        }
+        let mut spares = SPARES.lock().unwrap_or_else(PoisonError::into_inner);
+        if spares.len > 0 {
+            spares.len -= 1;
+            let last = spares.len;
+            let spare = spares.blocks[last].take();
+            return spare.map(|Address(start)| Block { start, size: SPARE });
+        }
+        drop(spares);
+        Block::new(SPARE, false)
+    }
+
+    /// A zeroed block of at least this size; executable if asked for. None if the system refuses.
     pub(crate) fn new(size: usize, executable: bool) -> Option<Block> {
         let size = size.max(1).next_multiple_of(4096);
         Some(Block { start: system::map(size, executable)?, size })
@@ -28,13 +62,23 @@ impl Block {
         self.start.as_ptr()
     }
 
-    pub(crate) fn contains(&self, address: usize) -> bool {
-        address.wrapping_sub(self.start.as_ptr() as usize) < self.size
+    pub(crate) fn addresses(&self) -> Range<usize> {
+        let start = self.start.as_ptr() as usize;
+        start..start + self.size
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
+        if self.size == SPARE {
+            let mut spares = SPARES.lock().unwrap_or_else(PoisonError::into_inner);
+            let end = spares.len;
+            if let Some(place) = spares.blocks.get_mut(end) {
+                *place = Some(Address(self.start));
+                spares.len += 1;
+                return;
+            }
+        }
         // SAFETY: the memory came from `map` with this size, and nobody has it any more.
         unsafe { system::unmap(self.start, self.size) }
     }

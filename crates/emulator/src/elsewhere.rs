@@ -29,6 +29,9 @@ impl Machine {
         self.registers = registers;
     }
 
+    /// Does nothing.
+    pub fn use_storage(&mut self, _: usize) {}
+
     /// Refuses.
     ///
     /// # Safety
@@ -72,6 +75,11 @@ impl Machine {
     }
 
     /// An empty footprint.
+    pub fn defined_footprint(&self) -> Footprint {
+        Footprint::default()
+    }
+
+    /// An empty footprint.
     pub fn take_footprint(&mut self) -> Footprint {
         Footprint::default()
     }
@@ -79,10 +87,28 @@ impl Machine {
 
 pub(crate) mod probe {
     //! No memory is known.
-    pub(crate) fn readable(_: usize) -> bool {
-        false
-    }
-    pub(crate) fn writable(_: usize) -> bool {
-        false
+    #[derive(Clone, Copy)]
+    pub(crate) struct Probe;
+
+    impl Probe {
+        pub(crate) const PAGES: usize = 1;
+
+        pub(crate) fn count_readable(self, _: &[usize]) -> usize {
+            0
+        }
+
+        pub(crate) fn new() -> Probe {
+            Probe
+        }
+
+        pub(crate) fn readable(self, _: usize) -> bool {
+            false
+        }
+
+        /// # Safety
+        /// None is needed here.
+        pub(crate) unsafe fn writable(self, _: usize) -> bool {
+            false
+        }
     }
 }

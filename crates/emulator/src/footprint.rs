@@ -15,7 +15,7 @@ pub struct Footprint(Inner);
 
 impl Footprint {
     pub(crate) fn of(log: Log) -> Footprint {
-        Footprint(Inner::Growing(log))
+        Footprint(Inner::Growing(Box::new(log)))
     }
 
     pub(crate) fn log_mut(&mut self) -> Option<&mut Log> {
@@ -60,10 +60,13 @@ impl Footprint {
     /// The memory is mapped, and nobody else writes it now.
     #[must_use]
     pub unsafe fn holds(&self) -> bool {
-        self.runs().all(|(address, bytes, _)| {
-            // SAFETY: promised by the caller.
-            unsafe { same(address as *const u8, bytes) }
-        })
+        // SAFETY: promised by the caller.
+        let holds = |(address, bytes, _)| unsafe { same(address as *const u8, bytes) };
+        // It is asked very often, so the list of runs is not looked for each time.
+        match &self.0 {
+            Inner::Runs(runs) => runs.iter().all(holds),
+            Inner::Growing(log) => log.runs(false).all(holds),
+        }
     }
 
     /// The first byte, if any, that was written and does not hold what it held.
@@ -115,7 +118,7 @@ impl Footprint {
 
     fn runs(&self) -> impl Iterator<Item = (usize, &[u8], bool)> + Clone {
         let (log, runs) = match &self.0 {
-            Inner::Growing(log) => (Some(log), None),
+            Inner::Growing(log) => (Some(&**log), None),
             Inner::Runs(runs) => (None, Some(runs)),
         };
         log.into_iter().flat_map(|log| log.runs(false)).chain(runs.into_iter().flat_map(Runs::iter))
@@ -158,7 +161,7 @@ unsafe fn same(memory: *const u8, bytes: &[u8]) -> bool {
 
 enum Inner {
     /// While the piece runs.
-    Growing(Log),
+    Growing(Box<Log>),
     Runs(Runs),
 }
 
@@ -230,7 +233,7 @@ impl Runs {
             return Runs { block: None, runs: 0 };
         }
         let head = number * size_of::<Run>();
-        let block = Block::new(head + size, false).expect("memory for a footprint");
+        let block = Block::any(head + size).expect("memory for a footprint");
         let (mut offset, mut next, mut end) = (head, 0, None);
         let list = block.start().cast::<Run>();
         for (address, bytes, written) in runs {

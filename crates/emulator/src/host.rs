@@ -6,9 +6,9 @@ use crate::Machine;
 ///
 /// A host must not allocate, nor free: the heap may be in a state that the piece has made.
 pub trait Host {
-    /// Control has just been transferred, by a call or an unconditional jump, to
-    /// `machine.registers.rip`. On a call the return address is at `[rsp]` already. It is not asked on
-    /// `ret`.
+    /// Control has just been transferred to `machine.registers.rip` by a call, by an unconditional jump, or
+    /// by a conditional one that could be a call at the end of a function. On a call the return address is
+    /// at `[rsp]`. It is not asked on `ret`, nor on jumps that are short and conditional.
     fn enter(&mut self, machine: &mut Machine) -> Enter;
 }
 

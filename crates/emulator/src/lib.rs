@@ -19,6 +19,11 @@
 //! It works on x86-64 Linux; elsewhere [`is_supported`] is false, and every run ends with
 //! [`Obstacle::Unsupported`].
 
+#![cfg_attr(
+    not(all(target_arch = "x86_64", target_os = "linux")),
+    allow(dead_code, reason = "footprints are made on x86-64 Linux only")
+)]
+
 mod block;
 mod footprint;
 mod log;
@@ -32,6 +37,7 @@ mod x86 {
     pub(crate) mod library;
     pub(crate) mod machine;
     pub(crate) mod probe;
+    pub(crate) mod step;
     pub(crate) mod strings;
     pub(crate) mod stub;
 }

@@ -4,9 +4,11 @@
 //! page is looked at with care when it is first touched, and again when it is first written: the code
 //! may use a bad pointer. What was found is believed until the piece ends.
 
+use std::ops::Range;
+
 use crate::block::Block;
 use crate::obstacle::Obstacle;
-use crate::probe;
+use crate::probe::Probe;
 
 /// The size of a page.
 pub(crate) const PAGE: usize = 4096;
@@ -14,6 +16,9 @@ pub(crate) const PAGE: usize = 4096;
 const PAGES: usize = 4096;
 /// Slots of the table from addresses to pages; a power of two.
 const SLOTS: usize = 4 * PAGES;
+
+/// How many pages of the last piece are kept in mind.
+const LAST: usize = Probe::PAGES;
 
 /// A page of which bytes were touched.
 #[repr(C)]
@@ -38,24 +43,48 @@ pub(crate) struct Log {
     /// page, plus one, in 16 bits.
     block: Block,
     len: usize,
+    /// Memory of the emulator: code that uses it has a bad pointer.
+    own: Range<usize>,
+    probe: Probe,
+    /// The first pages that the last piece has touched: this one is likely to touch the same, so it is
+    /// asked about all of them at once.
+    last: [usize; LAST],
+    last_len: usize,
+    /// How many of them, from the first, may be read; None if that was not asked yet.
+    readable: Option<usize>,
 }
 
 impl Log {
     /// An empty log; None if there is no memory for it.
-    pub(crate) fn new() -> Option<Log> {
-        Some(Log { block: Block::new(PAGES * size_of::<Page>() + SLOTS * 2, false)?, len: 0 })
+    pub(crate) fn new(own: Range<usize>) -> Option<Log> {
+        let block = Block::new(PAGES * size_of::<Page>() + SLOTS * 2, false)?;
+        let probe = Probe::new();
+        Some(Log { block, len: 0, own, probe, last: [0; LAST], last_len: 0, readable: None })
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        for number in 0..self.len {
+        if self.len > 0 {
+            self.last_len = self.len.min(LAST);
+            for number in 0..self.last_len {
+                self.last[number] = self.page(number).address;
+            }
+        }
+        // Backwards, so that each is found past those that were there before it.
+        for number in (0..self.len).rev() {
             let page = self.page_mut(number);
             page.touched = [0; PAGE / 64];
             page.written = [0; PAGE / 64];
             page.undefined = [0; PAGE / 64];
+            let mut slot = slot(page.address);
+            while usize::from(self.table()[slot]) != number + 1 {
+                slot = (slot + 1) % SLOTS;
+            }
+            self.table()[slot] = 0;
         }
-        self.table().fill(0);
         self.len = 0;
+        self.probe = Probe::new();
+        self.readable = None;
     }
 
     /// Notes what bytes hold that are about to be read or written.
@@ -65,7 +94,8 @@ impl Log {
         if offset % 64 + size <= 64 && size > 0 {
             let mask = (u64::MAX >> (64 - size)) << (offset % 64);
             let number = self.find(address - offset)?;
-            return self.page_mut(number).touch_word(offset / 64, mask, writes);
+            let probe = self.probe;
+            return self.page_mut(number).touch_word(offset / 64, mask, writes, probe);
         }
         self.touch_long(address, size, writes)
     }
@@ -100,7 +130,7 @@ impl Log {
     /// The number of the page at this address; it is made if there is none yet.
     #[inline]
     fn find(&mut self, address: usize) -> Result<usize, Obstacle> {
-        let mut slot = (address / PAGE).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.ilog2());
+        let mut slot = slot(address);
         loop {
             match usize::from(self.table()[slot]) {
                 0 => break,
@@ -113,7 +143,8 @@ impl Log {
 
     #[cold]
     fn add(&mut self, address: usize, slot: usize) -> Result<usize, Obstacle> {
-        if self.block.contains(address) || !probe::readable(address) {
+        let own = self.own.contains(&address) || self.block.addresses().contains(&address);
+        if own || !self.is_readable(address) {
             return Err(Obstacle::Unmapped { address, writes: false });
         }
         if self.len == PAGES {
@@ -126,6 +157,12 @@ impl Log {
         self.table()[slot] = u16::try_from(number + 1).expect("there are fewer pages");
         self.len += 1;
         Ok(number)
+    }
+
+    fn is_readable(&mut self, address: usize) -> bool {
+        let last = &self.last[..self.last_len];
+        let readable = *self.readable.get_or_insert_with(|| self.probe.count_readable(last));
+        last[..readable].contains(&address) || self.probe.readable(address)
     }
 
     fn page(&self, number: usize) -> &Page {
@@ -150,8 +187,8 @@ impl Log {
         }
     }
 
-    /// The bytes that were touched, as runs that lie in one page and were all written or all not; `defined`: without
-    /// those that hold nothing.
+    /// The bytes that were touched, as runs that lie in one page and were all written or all not.
+    /// `defined`: without those that hold nothing.
     pub(crate) fn runs(&self, defined: bool) -> impl Iterator<Item = (usize, &[u8], bool)> + Clone {
         (0..self.len).flat_map(move |number| {
             let page = self.page(number);
@@ -165,11 +202,16 @@ impl Log {
     }
 }
 
+/// Where the search for a page begins.
+fn slot(address: usize) -> usize {
+    (((address / PAGE) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.ilog2())) as usize
+}
+
 impl Page {
     #[inline]
-    fn touch_word(&mut self, word: usize, mask: u64, writes: bool) -> Result<(), Obstacle> {
+    fn touch_word(&mut self, word: usize, mask: u64, writes: bool, probe: Probe) -> Result<(), Obstacle> {
         if writes && !self.writable {
-            self.make_writable()?;
+            self.make_writable(word * 64 + mask.trailing_zeros() as usize, probe)?;
         }
         let known = if writes { 0 } else { self.undefined[word] };
         let new = mask & !self.touched[word] & !known;
@@ -193,10 +235,14 @@ impl Page {
         }
     }
 
+    /// Asks whether the page may be written, by writing to a byte of it what it holds. It is one that the
+    /// piece is about to write: others may be in use by other threads.
     #[cold]
-    fn make_writable(&mut self) -> Result<(), Obstacle> {
-        if !probe::writable(self.address) {
-            return Err(Obstacle::Unmapped { address: self.address, writes: true });
+    fn make_writable(&mut self, at: usize, probe: Probe) -> Result<(), Obstacle> {
+        let address = self.address + at;
+        // SAFETY: the page was found readable; and nobody else uses what the piece writes.
+        if !unsafe { probe.writable(address) } {
+            return Err(Obstacle::Unmapped { address, writes: true });
         }
         self.writable = true;
         Ok(())

@@ -6,7 +6,7 @@
 use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory};
 
 use super::decode::{Action, Features, decode};
-use super::probe;
+use super::probe::{self, Probe};
 use super::stub::Stubs;
 use crate::log::PAGE;
 use crate::obstacle::{Name, Obstacle};
@@ -97,15 +97,16 @@ impl Code {
     /// Reads the bytes of an instruction; those after the first page may be missing.
     fn fetch(&mut self, address: usize, bytes: &mut [u8; 15]) -> Result<usize, Obstacle> {
         let first = bytes.len().min(PAGE - address % PAGE);
-        if self.stubs.contains(address) || !self.is_executable(address) {
+        if self.stubs.addresses().contains(&address) || !self.is_executable(address) {
             return Err(Obstacle::NoCode { address });
         }
-        if !probe::read(address, &mut bytes[..first]) {
+        let memory = Probe::new();
+        if !memory.read(address, &mut bytes[..first]) {
             return Err(Obstacle::NoCode { address });
         }
         let Some(second) = address.checked_add(first) else { return Ok(first) };
         let complete =
-            first == bytes.len() || self.is_executable(second) && probe::read(second, &mut bytes[first..]);
+            first == bytes.len() || self.is_executable(second) && memory.read(second, &mut bytes[first..]);
         Ok(if complete { bytes.len() } else { first })
     }
 
@@ -125,7 +126,8 @@ impl Code {
         let instruction = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).decode();
         if instruction.is_invalid() {
             let name = Name::new("unknown");
-            return Err(Obstacle::Instruction { address: address as usize, name, reason: "" });
+            let reason = "such as one of AVX-512";
+            return Err(Obstacle::Instruction { address: address as usize, name, reason });
         }
         let action = decode(&instruction, &self.features, &mut self.stubs, &mut self.infos);
         let action = action.map_err(|reason| {

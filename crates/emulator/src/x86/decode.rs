@@ -62,6 +62,8 @@ pub(crate) enum Action {
     Nothing,
     Stub(Stub),
     StubMemory(Stub, Operand),
+    /// A stub for the bit with the number that is in a register, counted from the operand.
+    StubBit(Stub, Operand, u8),
     /// A stub, if the division does not overflow.
     Divide(Stub, Division),
     /// The address, cut to so many bytes, goes to a register.
@@ -71,18 +73,35 @@ pub(crate) enum Action {
         size: u8,
         narrow: bool,
     },
-    Jump(u64),
-    JumpTo(Source),
-    /// If the condition, by its number in the encoding, is met.
-    JumpIf(u8, u64),
+    Transfer(Transfer),
+    Stack(Stack),
+    Strings(Strings),
+    /// Zeroes the upper halves of all vector registers, or all of them.
+    ZeroVectors {
+        all: bool,
+    },
+    Syscall,
+}
+
+/// A transfer of control.
+#[derive(Clone, Copy)]
+pub(crate) enum Transfer {
+    Jump(Source),
+    /// If the condition, by its number in the encoding, is met; and whether the jump may be to another
+    /// function.
+    JumpIf(u8, u64, bool),
     /// If `rcx` is zero.
     JumpIfZero(u64),
     /// Counts `rcx` down, and jumps unless it is zero, and if the zero flag is as given.
     Loop(Option<bool>, u64),
-    Call(u64),
-    CallTo(Source),
+    Call(Source),
     /// And so many bytes more are taken off the stack.
     Return(u16),
+}
+
+/// A use of the stack.
+#[derive(Clone, Copy)]
+pub(crate) enum Stack {
     Push(Source),
     PushFlags,
     PopFlags,
@@ -90,12 +109,6 @@ pub(crate) enum Action {
     PopMemory(Operand),
     Leave,
     Enter(u16),
-    Strings(Strings),
-    /// Zeroes the upper halves of all vector registers, or all of them.
-    ZeroVectors {
-        all: bool,
-    },
-    Syscall,
 }
 
 /// The extensions that this processor has, of those that are followed.
@@ -165,11 +178,14 @@ pub(crate) fn decode(
     if let Some(action) = no_effect(instruction) {
         return Ok(action);
     }
-    if let Some(action) = control_flow(instruction)? {
-        return Ok(action);
+    if instruction.code() == Code::Syscall {
+        return Ok(Action::Syscall);
     }
-    if let Some(action) = stack(instruction)? {
-        return Ok(action);
+    if let Some(transfer) = control_flow(instruction)? {
+        return Ok(Action::Transfer(transfer));
+    }
+    if let Some(stack) = stack(instruction)? {
+        return Ok(Action::Stack(stack));
     }
     if let Some(strings) = strings(instruction)? {
         return Ok(Action::Strings(strings));
@@ -196,7 +212,22 @@ pub(crate) fn decode(
     if let Some(division) = division(instruction, operand)? {
         return Ok(Action::Divide(stub, division));
     }
-    Ok(operand.map_or(Action::Stub(stub), |operand| Action::StubMemory(stub, operand)))
+    Ok(match operand {
+        None => Action::Stub(stub),
+        Some(operand) => match bit_number(instruction) {
+            None => Action::StubMemory(stub, operand),
+            Some(number) => Action::StubBit(stub, operand, number),
+        },
+    })
+}
+
+/// The register with the number of a bit, if the instruction addresses a bit that may be far from its
+/// memory operand.
+fn bit_number(instruction: &Instruction) -> Option<u8> {
+    let bits = [Mnemonic::Bt, Mnemonic::Bts, Mnemonic::Btr, Mnemonic::Btc];
+    let is_register = instruction.op1_kind() == OpKind::Register;
+    (bits.contains(&instruction.mnemonic()) && is_register)
+        .then(|| instruction.op1_register().full_register().number() as u8)
 }
 
 fn no_effect(instruction: &Instruction) -> Option<Action> {
@@ -221,22 +252,23 @@ fn no_effect(instruction: &Instruction) -> Option<Action> {
     .then_some(Action::Nothing)
 }
 
-fn control_flow(instruction: &Instruction) -> Result<Option<Action>, &'static str> {
+fn control_flow(instruction: &Instruction) -> Result<Option<Transfer>, &'static str> {
     let target = instruction.near_branch_target();
     Ok(Some(match instruction.code() {
-        Code::Jmp_rel8_64 | Code::Jmp_rel32_64 => Action::Jump(target),
-        Code::Call_rel32_64 => Action::Call(target),
-        Code::Jmp_rm64 => Action::JumpTo(source(instruction)?),
-        Code::Call_rm64 => Action::CallTo(source(instruction)?),
-        Code::Retnq => Action::Return(0),
-        Code::Retnq_imm16 => Action::Return(instruction.immediate16()),
-        Code::Jrcxz_rel8_64 => Action::JumpIfZero(target),
-        Code::Loop_rel8_64_RCX => Action::Loop(None, target),
-        Code::Loope_rel8_64_RCX => Action::Loop(Some(true), target),
-        Code::Loopne_rel8_64_RCX => Action::Loop(Some(false), target),
-        Code::Syscall => Action::Syscall,
+        Code::Jmp_rel8_64 | Code::Jmp_rel32_64 => Transfer::Jump(Source::Immediate(target)),
+        Code::Call_rel32_64 => Transfer::Call(Source::Immediate(target)),
+        Code::Jmp_rm64 => Transfer::Jump(source(instruction)?),
+        Code::Call_rm64 => Transfer::Call(source(instruction)?),
+        Code::Retnq => Transfer::Return(0),
+        Code::Retnq_imm16 => Transfer::Return(instruction.immediate16()),
+        Code::Jrcxz_rel8_64 => Transfer::JumpIfZero(target),
+        Code::Loop_rel8_64_RCX => Transfer::Loop(None, target),
+        Code::Loope_rel8_64_RCX => Transfer::Loop(Some(true), target),
+        Code::Loopne_rel8_64_RCX => Transfer::Loop(Some(false), target),
         _ if instruction.is_jcc_short_or_near() && instruction.op0_kind() == OpKind::NearBranch64 => {
-            Action::JumpIf(condition(instruction.condition_code()).ok_or("")?, target)
+            // Compilers make conditional calls at the end of a function of these; those need the long form.
+            let far = !instruction.is_jcc_short();
+            Transfer::JumpIf(condition(instruction.condition_code()).ok_or("")?, target, far)
         }
         _ if instruction.flow_control() != iced_x86::FlowControl::Next => return Err(""),
         _ => return Ok(None),
@@ -267,20 +299,20 @@ pub(crate) fn is_met(condition: u8, flags: u64) -> bool {
     met != (condition % 2 == 1)
 }
 
-fn stack(instruction: &Instruction) -> Result<Option<Action>, &'static str> {
+fn stack(instruction: &Instruction) -> Result<Option<Stack>, &'static str> {
     Ok(Some(match instruction.code() {
-        Code::Push_r64 | Code::Push_rm64 => Action::Push(source(instruction)?),
-        Code::Pushq_imm8 | Code::Pushq_imm32 => Action::Push(Source::Immediate(instruction.immediate(0))),
+        Code::Push_r64 | Code::Push_rm64 => Stack::Push(source(instruction)?),
+        Code::Pushq_imm8 | Code::Pushq_imm32 => Stack::Push(Source::Immediate(instruction.immediate(0))),
         Code::Pop_r64 | Code::Pop_rm64 => match source(instruction)? {
-            Source::Memory(operand) => Action::PopMemory(operand),
-            Source::Register(number) => Action::PopRegister(number),
+            Source::Memory(operand) => Stack::PopMemory(operand),
+            Source::Register(number) => Stack::PopRegister(number),
             Source::Immediate(_) => return Err(""),
         },
-        Code::Pushfq => Action::PushFlags,
-        Code::Popfq => Action::PopFlags,
-        Code::Leaveq => Action::Leave,
+        Code::Pushfq => Stack::PushFlags,
+        Code::Popfq => Stack::PopFlags,
+        Code::Leaveq => Stack::Leave,
         Code::Enterq_imm16_imm8 if instruction.immediate8_2nd() == 0 => {
-            Action::Enter(instruction.immediate16())
+            Stack::Enter(instruction.immediate16())
         }
         _ => return Ok(None),
     }))
@@ -387,12 +419,6 @@ fn memory_operand(
     let size = used.memory_size().size();
     if size == 0 || size > LARGEST || used.memory_size() == MemorySize::Unknown {
         return Err("has a memory operand whose size is not known");
-    }
-    let bit_string =
-        matches!(instruction.mnemonic(), Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc)
-            && instruction.op1_kind() == OpKind::Register;
-    if bit_string {
-        return Err("addresses a bit");
     }
     let writes = match used.access() {
         OpAccess::Read | OpAccess::CondRead => false,
@@ -517,6 +543,8 @@ fn is_listed(mnemonic: Mnemonic) -> bool {
 /// Instructions of extensions that read or change something else, and those whose result is undefined.
 fn is_excluded(instruction: &Instruction) -> bool {
     use Mnemonic as M;
-    matches!(instruction.mnemonic(), M::Ldmxcsr | M::Stmxcsr | M::Vldmxcsr | M::Vstmxcsr | M::Fisttp)
-        || instruction.code() == Code::Bswap_r16
+    matches!(
+        instruction.mnemonic(),
+        M::Ldmxcsr | M::Stmxcsr | M::Vldmxcsr | M::Vstmxcsr | M::Fisttp | M::Cvtpi2ps | M::Cvtpi2pd
+    ) || instruction.code() == Code::Bswap_r16
 }

@@ -15,16 +15,19 @@ enum Kind {
     Set,
     /// `(left, right, size)`
     Compare,
+    /// `(start, byte, size)`; it stops at the byte.
+    Find,
     /// `(string)`
     Length,
 }
 
-const NAMES: [(&std::ffi::CStr, Kind); 6] = [
+const NAMES: [(&std::ffi::CStr, Kind); 7] = [
     (c"memcpy", Kind::Copy),
     (c"memmove", Kind::Copy),
     (c"memset", Kind::Set),
     (c"memcmp", Kind::Compare),
     (c"bcmp", Kind::Compare),
+    (c"memchr", Kind::Find),
     (c"strlen", Kind::Length),
 ];
 
@@ -63,8 +66,16 @@ impl Library {
                 log.touch(first as usize, size as usize, false)?;
                 log.touch(second as usize, size as usize, false)?;
             }
-            // SAFETY: as promised by the caller.
-            Kind::Length => return unsafe { length(first as usize, log) }.map(Some),
+            Kind::Find => {
+                // SAFETY: as promised by the caller.
+                let found = unsafe { find(first as usize, second as u8, size as usize, log)? };
+                return Ok(Some(found.unwrap_or(0) as u64));
+            }
+            Kind::Length => {
+                // SAFETY: as promised by the caller.
+                let end = unsafe { find(first as usize, 0, usize::MAX, log)? };
+                return Ok(end.map(|end| end as u64 - first));
+            }
         }
         // SAFETY: it is the function of the C library with three arguments; the log has seen that the
         // memory is mapped.
@@ -77,19 +88,24 @@ impl Library {
     }
 }
 
+/// The address of the first such byte; those up to it are noted.
+///
 /// # Safety
 /// Nobody else uses the memory.
-unsafe fn length(start: usize, log: &mut Log) -> Result<u64, Obstacle> {
-    let mut end = start;
-    loop {
-        log.touch(end, 1, false)?;
-        for at in end..(end / PAGE + 1) * PAGE {
-            // SAFETY: the log has seen that the page may be read.
-            if unsafe { (at as *const u8).read_volatile() } == 0 {
-                log.touch(start, at + 1 - start, false)?;
-                return Ok((at - start) as u64);
-            }
+unsafe fn find(start: usize, byte: u8, size: usize, log: &mut Log) -> Result<Option<usize>, Obstacle> {
+    let mut at = start;
+    let end = start.saturating_add(size);
+    while at < end {
+        // The rest of the page may be read if its first byte may.
+        log.touch(at, 1, false)?;
+        let part = (end - at).min(PAGE - at % PAGE);
+        // SAFETY: the log has seen that the page may be read.
+        let found = (at..at + part).find(|&at| unsafe { (at as *const u8).read_volatile() } == byte);
+        log.touch(at, found.map_or(part, |found| found + 1 - at), false)?;
+        if found.is_some() {
+            return Ok(found);
         }
-        end = (end / PAGE + 1) * PAGE;
+        at += part;
     }
+    Ok(None)
 }

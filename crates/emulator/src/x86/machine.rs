@@ -5,21 +5,15 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use super::code::Code;
-use super::decode::{Action, Division, Divisor, Operand, Source, is_met};
+use super::decode::Action;
 use super::library::Library;
-use super::probe;
-use super::stub::{Context, LARGEST, Stub};
+use super::step::{MODES, STATUS, Step};
 use crate::block::Block;
 use crate::footprint::Footprint;
 use crate::host::{Enter, Host};
 use crate::log::Log;
-use crate::obstacle::{Name, Obstacle};
-use crate::registers::{R8, R9, R11, RAX, RBP, RCX, RDI, RDX, RSI, RSP, Registers};
-
-/// Carry, parity, adjust, zero, sign and overflow.
-const STATUS: u64 = 0x8d5;
-/// Flags that change how instructions work: trap, direction, nested task, alignment check.
-const MODES: u64 = 0x100 | 0x400 | 0x4000 | 0x4_0000;
+use crate::obstacle::Obstacle;
+use crate::registers::{R8, R9, RAX, RCX, RDI, RDX, RSI, RSP, Registers};
 
 /// Whether machine code can be emulated here: on x86-64 Linux, if the system gives memory that is
 /// executable.
@@ -42,20 +36,17 @@ pub struct Machine {
 struct Inner {
     code: Code,
     library: Library,
-    /// The address that the segment `fs` begins at.
+    /// The address that the segment `fs` begins at; 0: that of the calling OS thread.
     fs: u64,
     /// Where the stack ended when the piece began.
     floor: u64,
-    /// Where the running instruction is, for obstacles.
-    address: u64,
 }
 
 impl Machine {
     /// A machine that knows no code yet.
     pub fn new() -> Machine {
-        let inner =
-            Code::new().map(|code| Inner { code, library: Library::new(), fs: 0, floor: 0, address: 0 });
-        let log = inner.is_some().then(Log::new).flatten();
+        let inner = Code::new().map(|code| Inner { code, library: Library::new(), fs: 0, floor: 0 });
+        let log = inner.as_ref().and_then(|inner| Log::new(inner.code.stubs.addresses()));
         let inner = inner.filter(|_| log.is_some());
         let footprint = log.map(Footprint::of).unwrap_or_default();
         Machine { registers: Registers::default(), footprint, inner }
@@ -75,14 +66,13 @@ impl Machine {
             log.clear();
         }
         if let Some(inner) = &mut self.inner {
-            inner.floor = registers.general[RSP];
-            inner.fs = 0;
+            (inner.fs, inner.floor) = (0, registers.general[RSP]);
             // SAFETY: the context is ours, and no stub runs.
             unsafe { (*inner.code.stubs.context()).vector = [[0; 4]; 16] };
         }
     }
 
-    /// Lets the piece use thread-local storage at this address, and not that of the calling OS thread.
+    /// Lets the piece that has begun use thread-local storage at this address, and not that of the calling OS thread.
     pub fn use_storage(&mut self, address: usize) {
         if let Some(inner) = &mut self.inner {
             inner.fs = address as u64;
@@ -277,7 +267,6 @@ impl Machine {
                 return Ok(Stop::End);
             }
             *left = left.checked_sub(1).ok_or(Obstacle::Budget(budget))?;
-            inner.address = *rip;
             let entry = *inner.code.at(*rip)?;
             *rip = entry.next;
             // SAFETY: the memory is promised by the caller of `run`; the stubs are those of the entry.
@@ -288,116 +277,27 @@ impl Machine {
                     Action::StubMemory(stub, operand) => {
                         step.execute(&inner.code, stub, &operand, entry.address)?;
                     }
+                    Action::StubBit(stub, operand, number) => {
+                        step.execute_bit(&inner.code, stub, &operand, usize::from(number), entry.address)?;
+                    }
                     Action::Divide(stub, division) => {
-                        if !step.divides(&division)? {
-                            let reason = "the quotient does not fit";
-                            return Err(Obstacle::Fault { address: entry.address as usize, reason });
-                        }
-                        match division.divisor {
-                            Divisor::Memory(operand) => {
-                                step.execute(&inner.code, stub, &operand, entry.address)?;
-                            }
-                            Divisor::Register(..) => inner.code.stubs.execute(stub),
-                        }
+                        step.divide(&inner.code, stub, &division, entry.address)?;
                     }
                     Action::Address { operand, to, size, narrow } => step.address(&operand, to, size, narrow),
-                    Action::JumpIf(condition, target) => {
-                        if is_met(condition, step.context().flags) {
-                            *rip = target;
-                        }
-                    }
-                    Action::JumpIfZero(target) => {
-                        if step.general(RCX) == 0 {
-                            *rip = target;
-                        }
-                    }
-                    Action::Loop(zero, target) => {
-                        let count = step.general(RCX).wrapping_sub(1);
-                        step.context().general[RCX] = count;
-                        let is_zero = step.context().flags & 0x40 != 0;
-                        if count != 0 && zero.is_none_or(|zero| zero == is_zero) {
-                            *rip = target;
-                        }
-                    }
-                    Action::Jump(target) => {
-                        *rip = target;
-                        return Ok(Stop::Enter);
-                    }
-                    Action::JumpTo(source) => {
-                        *rip = step.value(&source)?;
-                        return Ok(Stop::Enter);
-                    }
-                    Action::Call(target) => {
-                        step.push(entry.next)?;
-                        *rip = target;
-                        return Ok(Stop::Enter);
-                    }
-                    Action::CallTo(source) => {
-                        let target = step.value(&source)?;
-                        step.push(entry.next)?;
-                        *rip = target;
-                        return Ok(Stop::Enter);
-                    }
-                    Action::Return(more) => {
-                        *rip = step.pop()?;
-                        let top = &mut step.context().general[RSP];
-                        *top = top.wrapping_add(u64::from(more));
-                    }
-                    Action::Push(source) => {
-                        let value = step.value(&source)?;
-                        step.push(value)?;
-                    }
-                    Action::PushFlags => {
-                        let flags = step.context().flags;
-                        step.push(flags)?;
-                    }
-                    Action::PopFlags => {
-                        let flags = step.pop()?;
-                        if flags & MODES != 0 {
-                            let name = Name::new("popfq");
-                            let reason = "sets a flag that changes the mode";
-                            return Err(Obstacle::Instruction {
-                                address: entry.address as usize,
-                                name,
-                                reason,
-                            });
-                        }
-                        step.context().flags = flags & STATUS | 0x202;
-                    }
-                    Action::PopRegister(number) => {
-                        let value = step.pop()?;
-                        step.context().general[usize::from(number)] = value;
-                    }
-                    Action::PopMemory(operand) => {
-                        // An address that is relative to the stack pointer is so to what it is after.
-                        let value = step.pop()?;
-                        let address = step.place(&operand);
-                        step.log.touch(address, 8, true)?;
-                        (address as *mut u64).write_unaligned(value);
-                    }
-                    Action::Leave => {
-                        let frame = step.general(RBP);
-                        step.context().general[RSP] = frame;
-                        let value = step.pop()?;
-                        step.context().general[RBP] = value;
-                    }
-                    Action::Enter(size) => {
-                        let frame = step.general(RBP);
-                        step.push(frame)?;
-                        let top = step.general(RSP);
-                        step.context().general[RBP] = top;
-                        step.context().general[RSP] = top.wrapping_sub(u64::from(size));
-                    }
                     Action::Strings(strings) => {
                         let done = strings.run(&mut *step.context, step.log)?;
                         *left = left.checked_sub(done as usize / 8).ok_or(Obstacle::Budget(budget))?;
                     }
-                    Action::ZeroVectors { all } => {
-                        for vector in &mut step.context().vector {
-                            vector[if all { 0 } else { 2 }..].fill(0);
+                    Action::ZeroVectors { all } => step.zero_vectors(all),
+                    Action::Syscall => step.syscall(&entry)?,
+                    Action::Transfer(transfer) => {
+                        let (target, entered) = step.transfer(&transfer, entry.next)?;
+                        *rip = target;
+                        if entered {
+                            return Ok(Stop::Enter);
                         }
                     }
-                    Action::Syscall => step.syscall(&entry)?,
+                    Action::Stack(stack) => step.stack(&stack, entry.address)?,
                 }
             }
         }
@@ -420,181 +320,4 @@ impl fmt::Debug for Machine {
 enum Stop {
     Enter,
     End,
-}
-
-/// What an instruction works on.
-struct Step<'a> {
-    context: *mut Context,
-    log: &'a mut Log,
-    fs: u64,
-}
-
-impl Step<'_> {
-    #[inline]
-    fn context(&mut self) -> &mut Context {
-        // SAFETY: the context is the machine's, which is borrowed, and no stub runs.
-        unsafe { &mut *self.context }
-    }
-
-    #[inline]
-    fn general(&mut self, number: usize) -> u64 {
-        self.context().general[number]
-    }
-
-    #[inline]
-    fn place(&mut self, operand: &Operand) -> usize {
-        let base = self.general(usize::from(operand.base));
-        let index = self.general(usize::from(operand.index)) << operand.shift;
-        let segment = if operand.fs { self.fs } else { 0 };
-        base.wrapping_add(index).wrapping_add(operand.displacement).wrapping_add(segment) as usize
-    }
-
-    /// Executes a stub with its memory operand.
-    ///
-    /// # Safety
-    /// As for `Stubs::execute`; and nobody else uses the memory.
-    #[inline]
-    unsafe fn execute(
-        &mut self,
-        code: &Code,
-        stub: Stub,
-        operand: &Operand,
-        address: u64,
-    ) -> Result<(), Obstacle> {
-        let place = self.place(operand);
-        let size = usize::from(operand.size);
-        if !place.is_multiple_of(usize::from(operand.align)) {
-            let reason = "its operand is not aligned";
-            return Err(Obstacle::Fault { address: address as usize, reason });
-        }
-        self.log.touch(place, size, operand.writes)?;
-        // SAFETY: the log has seen that the bytes are mapped; the buffer has room for the largest operand.
-        unsafe {
-            copy(place as *const u8, code.stubs.scratch(), size);
-            code.stubs.execute(stub);
-            if operand.writes {
-                copy(code.stubs.scratch(), place as *mut u8, size);
-            }
-        }
-        Ok(())
-    }
-
-    fn address(&mut self, operand: &Operand, to: u8, size: u8, narrow: bool) {
-        let mut address = self.place(operand) as u64;
-        if narrow {
-            address &= 0xffff_ffff;
-        }
-        let to = &mut self.context().general[usize::from(to)];
-        *to = match size {
-            2 => *to & !0xffff | address & 0xffff,
-            4 => address & 0xffff_ffff,
-            _ => address,
-        };
-    }
-
-    /// # Safety
-    /// Nobody else uses the memory.
-    unsafe fn value(&mut self, source: &Source) -> Result<u64, Obstacle> {
-        match source {
-            Source::Register(number) => Ok(self.general(usize::from(*number))),
-            Source::Immediate(value) => Ok(*value),
-            // SAFETY: promised by the caller.
-            Source::Memory(operand) => unsafe { self.read(operand) },
-        }
-    }
-
-    /// Reads an operand of at most eight bytes.
-    ///
-    /// # Safety
-    /// Nobody else uses the memory.
-    unsafe fn read(&mut self, operand: &Operand) -> Result<u64, Obstacle> {
-        let place = self.place(operand);
-        let size = usize::from(operand.size).min(8);
-        self.log.touch(place, size, false)?;
-        let mut bytes = [0; 8];
-        // SAFETY: the log has seen that the bytes are mapped.
-        unsafe { std::ptr::copy_nonoverlapping(place as *const u8, bytes.as_mut_ptr(), size) };
-        Ok(u64::from_le_bytes(bytes))
-    }
-
-    /// # Safety
-    /// Nobody else uses the memory.
-    unsafe fn push(&mut self, value: u64) -> Result<(), Obstacle> {
-        let top = self.general(RSP).wrapping_sub(8);
-        self.log.touch(top as usize, 8, true)?;
-        // SAFETY: the log has seen that the bytes may be written.
-        unsafe { (top as *mut u64).write_unaligned(value) };
-        self.context().general[RSP] = top;
-        Ok(())
-    }
-
-    /// # Safety
-    /// Nobody else uses the memory.
-    unsafe fn pop(&mut self) -> Result<u64, Obstacle> {
-        let top = self.general(RSP);
-        self.log.touch(top as usize, 8, false)?;
-        self.context().general[RSP] = top.wrapping_add(8);
-        // SAFETY: the log has seen that the bytes are mapped.
-        Ok(unsafe { (top as *const u64).read_unaligned() })
-    }
-
-    /// Whether the processor can carry out a division.
-    ///
-    /// # Safety
-    /// Nobody else uses the memory.
-    unsafe fn divides(&mut self, division: &Division) -> Result<bool, Obstacle> {
-        let bits = 8 * u32::from(division.size);
-        let divisor = match &division.divisor {
-            Divisor::Register(number, shift) => self.general(usize::from(*number)) >> shift,
-            // SAFETY: promised by the caller.
-            Divisor::Memory(operand) => unsafe { self.read(operand)? },
-        };
-        let low = |value: u64, bits: u32| u128::from(value) & (u128::MAX >> (128 - bits));
-        let divisor = low(divisor, bits);
-        let dividend = match bits {
-            8 => low(self.general(RAX), 16),
-            _ => low(self.general(RDX), bits) << bits | low(self.general(RAX), bits),
-        };
-        if !division.signed {
-            return Ok(divisor != 0 && dividend >> bits < divisor);
-        }
-        let signed = |value: u128, bits: u32| (value as i128) << (128 - bits) >> (128 - bits);
-        let quotient = signed(dividend, 2 * bits).checked_div(signed(divisor, bits));
-        Ok(quotient.is_some_and(|quotient| signed(quotient as u128, bits) == quotient))
-    }
-
-    fn syscall(&mut self, entry: &super::code::Entry) -> Result<(), Obstacle> {
-        let number = self.general(RAX) as i64;
-        if ![libc::SYS_sched_yield, libc::SYS_getpid, libc::SYS_gettid].contains(&number) {
-            let name = Name::new("syscall");
-            return Err(Obstacle::Instruction { address: entry.address as usize, name, reason: "" });
-        }
-        // SAFETY: these take no arguments, and change nothing.
-        let result = unsafe { probe::syscall(number, [0; 6]) };
-        let context = self.context();
-        context.general[RAX] = result as u64;
-        context.general[RCX] = entry.next;
-        context.general[R11] = context.flags;
-        Ok(())
-    }
-}
-
-/// Copies an operand.
-///
-/// # Safety
-/// The bytes may be read and written, and `size` is at most `LARGEST`.
-#[inline]
-unsafe fn copy(from: *const u8, to: *mut u8, size: usize) {
-    debug_assert!(size <= LARGEST);
-    // SAFETY: promised by the caller.
-    unsafe {
-        match size {
-            8 => to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()),
-            4 => to.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned()),
-            1 => to.write(from.read()),
-            16 => to.cast::<u128>().write_unaligned(from.cast::<u128>().read_unaligned()),
-            2 => to.cast::<u16>().write_unaligned(from.cast::<u16>().read_unaligned()),
-            _ => std::ptr::copy_nonoverlapping(from, to, size),
-        }
-    }
 }

@@ -12,36 +12,92 @@ use crate::log::PAGE;
 /// Set when the kernel has refused to copy our own memory.
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the page at this address may be read.
-pub(crate) fn readable(page: usize) -> bool {
-    let mut byte = [0];
-    read(page, &mut byte)
+/// Asks about the memory of this process.
+#[derive(Clone, Copy)]
+pub(crate) struct Probe {
+    /// The number of the process, which is another one after a fork.
+    process: usize,
 }
 
-/// Whether the page at this address, which may be read, may be written.
-pub(crate) fn writable(page: usize) -> bool {
-    let mut byte = [0];
-    if !read(page, &mut byte) {
-        return false;
-    }
-    match copy(libc::SYS_process_vm_writev, page, &mut byte) {
-        Some(done) => done,
-        None => mapped(page, b'w').is_some(),
-    }
-}
+impl Probe {
+    /// How many pages can be asked about at once.
+    pub(crate) const PAGES: usize = 32;
 
-/// Copies bytes that lie in one page out of our own memory, if they may be read.
-pub(crate) fn read(address: usize, bytes: &mut [u8]) -> bool {
-    match copy(libc::SYS_process_vm_readv, address, bytes) {
-        Some(done) => done,
-        None => {
-            if mapped(address, b'r').is_none() {
-                return false;
-            }
-            // SAFETY: the page is mapped and may be read.
-            unsafe { std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), bytes.len()) };
-            true
+    pub(crate) fn new() -> Probe {
+        // SAFETY: it has no arguments, and changes nothing.
+        Probe { process: unsafe { syscall(libc::SYS_getpid, [0; 6]) } as usize }
+    }
+
+    /// Whether the page at this address may be read.
+    pub(crate) fn readable(self, page: usize) -> bool {
+        self.read(page, &mut [0])
+    }
+
+    /// How many of these pages, at most `PAGES` and counted from the first, may be read.
+    pub(crate) fn count_readable(self, pages: &[usize]) -> usize {
+        let mut bytes = [0_u8; Probe::PAGES];
+        if pages.is_empty() || pages.len() > bytes.len() || REFUSED.load(Ordering::Relaxed) {
+            return 0;
         }
+        let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: pages.len() };
+        let mut remote = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 1 }; Probe::PAGES];
+        for (part, &page) in remote.iter_mut().zip(pages) {
+            part.iov_base = page as *mut libc::c_void;
+        }
+        let (local, remote) = (&raw const local as usize, remote.as_ptr() as usize);
+        // SAFETY: it writes to the buffer only.
+        let done =
+            unsafe { syscall(libc::SYS_process_vm_readv, [self.process, local, 1, remote, pages.len(), 0]) };
+        usize::try_from(done).map_or(0, |done| done.min(pages.len()))
+    }
+
+    /// Whether the byte at this address, and so its page, may be written.
+    ///
+    /// # Safety
+    /// It may be read, and nobody else writes it now.
+    pub(crate) unsafe fn writable(self, address: usize) -> bool {
+        // SAFETY: promised by the caller.
+        let mut byte = [unsafe { (address as *const u8).read_volatile() }];
+        match self.copy(libc::SYS_process_vm_writev, address, &mut byte) {
+            Some(done) => done,
+            None => mapped(address, b'w').is_some(),
+        }
+    }
+
+    /// Copies bytes that lie in one page out of our own memory, if they may be read.
+    pub(crate) fn read(self, address: usize, bytes: &mut [u8]) -> bool {
+        match self.copy(libc::SYS_process_vm_readv, address, bytes) {
+            Some(done) => done,
+            None => {
+                if mapped(address, b'r').is_none() {
+                    return false;
+                }
+                // SAFETY: the page is mapped and may be read.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), bytes.len());
+                }
+                true
+            }
+        }
+    }
+
+    /// Copies between our own memory and a buffer, by the kernel. None if it refuses to do that at all.
+    fn copy(self, call: i64, address: usize, bytes: &mut [u8]) -> Option<bool> {
+        if REFUSED.load(Ordering::Relaxed) {
+            return None;
+        }
+        debug_assert!(address % PAGE + bytes.len() <= PAGE);
+        let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+        let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
+        let (local, remote) = (&raw const local as usize, &raw const remote as usize);
+        // SAFETY: it writes to the buffer, which is borrowed, or to the address what is there already.
+        let done = unsafe { syscall(call, [self.process, local, 1, remote, 1, 0]) };
+        let errors = [libc::EPERM, libc::ENOSYS, libc::EACCES, libc::ESRCH];
+        if errors.iter().any(|&error| done == -i64::from(error)) {
+            REFUSED.store(true, Ordering::Relaxed);
+            return None;
+        }
+        Some(usize::try_from(done) == Ok(bytes.len()))
     }
 }
 
@@ -52,29 +108,6 @@ pub(crate) fn mapped(address: usize, permission: u8) -> Option<std::ops::Range<u
     // SAFETY: the descriptor is ours.
     unsafe { syscall(libc::SYS_close, [file, 0, 0, 0, 0, 0]) };
     found
-}
-
-/// Copies between our own memory and a buffer, by the kernel. None if it refuses to do that at all.
-fn copy(call: i64, address: usize, bytes: &mut [u8]) -> Option<bool> {
-    if REFUSED.load(Ordering::Relaxed) {
-        return None;
-    }
-    debug_assert!(address % PAGE + bytes.len() <= PAGE);
-    let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
-    let local: *const libc::iovec = &local;
-    let remote: *const libc::iovec = &remote;
-    // SAFETY: it writes to the buffer, which is borrowed, or what is there already to the address.
-    let done = unsafe {
-        let process = syscall(libc::SYS_getpid, [0; 6]);
-        syscall(call, [process as usize, local as usize, 1, remote as usize, 1, 0])
-    };
-    let errors = [libc::EPERM, libc::ENOSYS, libc::EACCES, libc::ESRCH];
-    if errors.iter().any(|&error| done == -i64::from(error)) {
-        REFUSED.store(true, Ordering::Relaxed);
-        return None;
-    }
-    Some(usize::try_from(done) == Ok(bytes.len()))
 }
 
 fn open_maps() -> Option<usize> {
@@ -141,4 +174,32 @@ pub(crate) unsafe fn syscall(number: i64, arguments: [usize; 6]) -> i64 {
         );
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_and_its_table_say_the_same() {
+        let local = 5_u8;
+        let (stack, code) = (&raw const local as usize, Probe::new as *const () as usize);
+        let page = |address: usize| address / PAGE * PAGE;
+        let constant = "text".as_ptr() as usize;
+        for refused in [false, true] {
+            REFUSED.store(refused, Ordering::Relaxed);
+            let probe = Probe::new();
+            assert!(probe.readable(page(stack)) && probe.readable(page(constant)));
+            assert!(!probe.readable(0) && !probe.readable(usize::MAX / PAGE * PAGE));
+            // SAFETY: all of it may be read, and nobody else writes it.
+            unsafe { assert!(probe.writable(stack) && !probe.writable(code) && !probe.writable(constant)) };
+            let mut bytes = [0];
+            assert!(probe.read(stack, &mut bytes) && bytes == [5]);
+            let pages = [page(stack), page(constant), 0, page(stack)];
+            assert_eq!(probe.count_readable(&pages), if refused { 0 } else { 2 });
+        }
+        REFUSED.store(false, Ordering::Relaxed);
+        assert!(mapped(code, b'x').is_some_and(|range| range.contains(&code)));
+        assert!(mapped(code, b'w').is_none() && mapped(stack, b'x').is_none() && mapped(0, b'r').is_none());
+    }
 }

@@ -63,8 +63,9 @@ impl Stubs {
         self.block.start() as u64 + 2 * 4096
     }
 
-    pub(crate) fn contains(&self, address: usize) -> bool {
-        self.block.contains(address)
+    /// The addresses of all of it.
+    pub(crate) fn addresses(&self) -> std::ops::Range<usize> {
+        self.block.addresses()
     }
 
     pub(crate) fn context(&self) -> *mut Context {

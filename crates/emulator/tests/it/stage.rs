@@ -6,14 +6,14 @@
 
 use unpick_emulator::{Enter, Footprint, Host, Machine, Obstacle, Registers};
 
-const SIZE: usize = 8 << 20;
+const SIZE: usize = 2 << 20;
 /// Places in the stage.
 const INPUT: usize = 0;
 const OUTPUT: usize = 256;
 const OWN_STACK: usize = 512;
 const TARGET: usize = 520;
 const DATA: usize = 4096;
-pub(crate) const DATA_SIZE: usize = 4 * 4096;
+pub(crate) const DATA_SIZE: usize = 2 * 4096;
 /// In the data: what the vector registers hold at first, and at last.
 const VECTORS: usize = DATA;
 const VECTORS_AFTER: usize = DATA + 512;
