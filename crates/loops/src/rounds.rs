@@ -194,6 +194,11 @@ impl Trial {
         (self.at < self.to && !self.strayed).then_some(EventId { thread: self.thread, index: self.at })
     }
 
+    /// The code does something else than it did in the round.
+    pub fn stray(&mut self) {
+        self.strayed = true;
+    }
+
     /// Whether the code is back, or has gone astray: nothing that it does from here on counts.
     pub fn is_over(&self) -> bool {
         self.back || self.strayed

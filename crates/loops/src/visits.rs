@@ -43,6 +43,11 @@ impl Frame {
         self.address + size_of_val(&self.words) - size_of::<u64>()
     }
 
+    /// The address to which the call returns.
+    pub fn returns_to(&self) -> u64 {
+        self.words[6]
+    }
+
     /// The registers with which the caller goes on if the call returns `value`.
     pub(crate) fn registers(&self, value: u64) -> Registers {
         let [r15, r14, r13, r12, rbp, rbx, rip] = self.words;

@@ -1,6 +1,7 @@
 //! Plain accesses, as the compiler's instrumentation announces them.
 
 use unpick_core::op::Site;
+use unpick_emulator::{Enter, Machine};
 
 use crate::abi_bytes::{copy, fill, shift};
 use crate::entry::{self, plain_entries};
@@ -69,6 +70,29 @@ extern "C" fn pointer_update(address: usize, value: usize) {
     if unsafe { *(address as *const usize) } != value {
         access(address, 8, true);
     }
+}
+
+/// What a call of one of these functions, or of those for bytes, does when a round of a loop is tried: accesses were looked at
+/// in the round itself, and bytes that are copied or filled are. `None`: something else.
+pub(crate) fn repeated(target: *const (), arguments: [usize; 6], machine: &mut Machine) -> Option<Enter> {
+    let [to, from, size, ..] = arguments;
+    let is = |function: *const ()| function == target;
+    let (copies, fills) = (is(copy as *const ()) || is(shift as *const ()), is(fill as *const ()));
+    if !copies && !fills {
+        return None;
+    }
+    let there = machine.touch(to, size, true).is_ok() && (fills || machine.touch(from, size, false).is_ok());
+    if !there {
+        return Some(Enter::GiveUp("uses memory that is not there"));
+    }
+    // SAFETY: the machine has seen that the bytes are there, and the code is about to do the same.
+    unsafe {
+        match fills {
+            true => std::ptr::write_bytes(to as *mut u8, from as u8, size),
+            false => std::ptr::copy(from as *const u8, to as *mut u8, size),
+        }
+    }
+    Some(Enter::Return(to as u64))
 }
 
 plain_entries! {

@@ -188,11 +188,11 @@ fn run_checked(session: &mut Session) -> Result<Outcome, Error> {
 /// Follows other schedules in the middle of a search, which then goes on.
 fn aside<R>(session: &mut Session, other: Execution, follow: impl FnOnce(&mut Session) -> R) -> R {
     let execution = std::mem::replace(&mut session.execution, other);
-    let spins = std::mem::take(&mut session.spins);
+    let loops = std::mem::take(&mut session.loops);
     let (facts, names) = (session.facts, std::mem::take(&mut session.names));
     let result = follow(session);
     session.execution = execution;
-    (session.spins, session.facts, session.names) = (spins, facts, names);
+    (session.loops, session.facts, session.names) = (loops, facts, names);
     (session.recorder, session.renew) = (None, false);
     result
 }
@@ -309,7 +309,7 @@ pub(crate) fn follow(
     wanted: Vec<Point>,
 ) -> Result<Option<Violation>, Error> {
     session.execution = registry::replay(&config.model, schedule)?;
-    session.spins = Default::default();
+    session.loops = Default::default();
     session.facts = Facts::new(&schedule.known.facts);
     session.names.clone_from(&schedule.known.threads);
     session.recorder = Some(Recorder::new(wanted));

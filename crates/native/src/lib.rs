@@ -76,6 +76,7 @@ mod telling;
 mod threads;
 mod time;
 mod told;
+mod trial;
 mod unordered;
 mod unwind;
 mod verifier;

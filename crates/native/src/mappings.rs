@@ -39,6 +39,11 @@ impl Mappings {
         }
     }
 
+    /// Whether the address is in what the program has mapped.
+    pub(crate) fn contains(&self, address: usize) -> bool {
+        self.regions.iter().any(|region| region.contains(&address))
+    }
+
     /// A place for so many bytes of a thread: it depends on nothing but what the thread has mapped before.
     fn place(&mut self, thread: usize, size: usize) -> Option<usize> {
         if self.used.len() <= thread {

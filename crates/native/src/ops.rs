@@ -2,9 +2,8 @@
 
 mod watching;
 
-pub(crate) use watching::Written;
+use watching::Watch;
 
-use unpick_checkers::ghost::Watch;
 use unpick_core::error::Error;
 use unpick_core::event::{Event, EventId};
 use unpick_core::op::{Kind, Mode as Order, Op, Site, ThreadId, Value};
@@ -88,6 +87,9 @@ impl Caller {
     /// be recognised.
     #[inline(always)]
     pub(crate) fn take_in_loop(&self, key: Key, mut op: Op, own: bool) -> Value {
+        if let Some(trying) = &mut self.session().trying {
+            return trying.op(self.session(), Some(key), &op);
+        }
         if !self.session().threads[self.thread.index()].dirty.is_empty() {
             self.write_back();
         }
@@ -106,18 +108,18 @@ impl Caller {
             if s.recorder.is_some() {
                 self.record();
             }
-            let looks = s.spins.any_suspects() || (fresh && op.kind == Kind::Read && !looked);
-            if looks && (!own || s.spins.ghost.is_some()) {
-                looked = true;
-                match s.watch(self, &op, fresh, true) {
+            let looks = s.loops.places.any() || (fresh && op.kind == Kind::Read && !looked);
+            if looks && !own {
+                match s.watch(self, &op, fresh, !looked) {
                     Watch::Go => {}
-                    Watch::Answer(value) => return value,
-                    Watch::Wait => {
+                    Watch::Leave => {
+                        looked = true;
                         depart(self.session);
                         continue;
                     }
                     Watch::Stop => depart_for_good(self.session),
                 }
+                looked = true;
             }
             if let Some(value) = s.execution.op(self.thread, &op) {
                 break value;
@@ -133,19 +135,15 @@ impl Caller {
 
     /// Takes an op that concerns no memory.
     pub(crate) fn take_other(&self, op: &Op) -> Value {
+        if let Some(trying) = &mut self.session().trying {
+            return trying.op(self.session(), None, op);
+        }
         if !self.session().threads[self.thread.index()].dirty.is_empty() {
             self.write_back();
         }
         let s = self.session();
         if s.recorder.is_some() {
             self.record();
-        }
-        if s.spins.ghost.is_some() {
-            match s.ghost(self, op, false) {
-                Watch::Go => {}
-                Watch::Answer(value) => return value,
-                Watch::Wait | Watch::Stop => depart_for_good(self.session),
-            }
         }
         loop {
             if let Some(value) = self.session().execution.op(self.thread, op) {
@@ -185,7 +183,7 @@ impl Caller {
     pub(crate) fn touch_as(&self, address: usize, size: usize, writes: bool, site: Site, value: bool) {
         let s = self.session();
         let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
-        let special = !s.ignored.is_empty() | s.recorder.is_some() | s.spins.ghost.is_some();
+        let special = !s.ignored.is_empty() | s.recorder.is_some() | s.trying.is_some();
         if special && s.leaves_out((address, size), writes, point) {
             return;
         }
@@ -201,6 +199,14 @@ impl Caller {
         }
     }
 
+    /// Notes that the engine is about to use bytes of the program, and may write to them.
+    #[inline(always)]
+    pub(crate) fn touch_own(&self, address: usize, size: usize) {
+        if let Some(trying) = &mut self.session().trying {
+            trying.touch(address, size, true);
+        }
+    }
+
     /// Notes a plain access to an argument of a call that was handed over by address. Most are variables on the stack of
     /// the caller, which are nobody else's.
     #[inline(always)]
@@ -208,9 +214,8 @@ impl Caller {
         let s = self.session();
         if !(self.frame..s.threads[self.thread.index()].fiber.top).contains(&address) {
             self.touch(address, size, writes, self.site);
-        } else if writes && s.spins.ghost.is_some() {
-            // A round is being repeated, which must leave this as it was.
-            s.note_ghost_write(address, size);
+        } else if let Some(trying) = &mut s.trying {
+            trying.touch(address, size, writes);
         }
     }
 
@@ -280,6 +285,9 @@ impl Caller {
 
     /// Whether the last op of the caller was a weak exchange that failed without a reason.
     pub(crate) fn failed_spuriously(&self) -> bool {
+        if let Some(trying) = &self.session().trying {
+            return trying.trial.failed_spuriously(self.session().execution.graph());
+        }
         let execution = &self.session().execution;
         let last = EventId { thread: self.thread, index: execution.position(self.thread) - 1 };
         execution.graph().event(last).has(Event::SPURIOUS)
@@ -287,6 +295,9 @@ impl Caller {
 
     /// How many events the caller has had.
     pub(crate) fn position(&self) -> u32 {
+        if let Some(trying) = &self.session().trying {
+            return trying.trial.position();
+        }
         self.session().execution.position(self.thread)
     }
 }
@@ -403,13 +414,11 @@ impl Session {
     }
 
     /// Whether a plain access is not to be looked at: the user does not want it, or it is part of a round that is being
-    /// repeated, and has been looked at in the first one. If its call stack is wanted, that is kept.
+    /// tried, and has been looked at in the round itself. If its call stack is wanted, that is kept.
     #[cold]
     fn leaves_out(&mut self, (address, size): (usize, usize), writes: bool, point: Point) -> bool {
-        if self.spins.ghost_of(point.thread).is_some() {
-            if writes {
-                self.note_ghost_write(address, size);
-            }
+        if let Some(trying) = &mut self.trying {
+            trying.touch(address, size, writes);
             return true;
         }
         let top = self.threads[point.thread.index()].fiber.top;

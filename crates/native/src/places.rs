@@ -112,6 +112,15 @@ impl Places {
         })
     }
 
+    /// The number of a key's location in this run.
+    pub(crate) fn known(&self, key: Key) -> Option<Addr> {
+        let places = self.cells.get(&(key.address >> 3))?;
+        let is_it = |place: &&Place| {
+            place.key.address == key.address && place.key.width == key.width && place.run == self.run
+        };
+        places.iter().find(is_it).map(|place| place.addr)
+    }
+
     /// Gives a key its location; the bytes hold `value`.
     pub(crate) fn set(&mut self, key: Key, addr: Addr, value: Value) {
         let place = Place { key, run: self.run, addr, value, written: EventId::INIT };

@@ -6,7 +6,8 @@
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use unpick_checkers::spin::Spins;
+use unpick_emulator::Machine;
+use unpick_loops::Loops;
 use unpick_checkers::{race, stuck};
 use unpick_core::error::Error;
 use unpick_core::execution::{Divergence, Execution, Outcome};
@@ -23,13 +24,13 @@ use crate::isolation;
 use crate::mappings::Mappings;
 use crate::mode::{self, Mode};
 use crate::modules::Modules;
-use crate::ops::Written;
 use crate::places::Places;
 use crate::pool;
 use crate::record::Recorder;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
 use crate::threads::{self, AtExit, Thread};
+use crate::trial::{self, Trying};
 use crate::unordered::Unordered;
 
 /// Limits of each execution.
@@ -74,9 +75,13 @@ pub(crate) struct Session {
     pub(crate) current: ThreadId,
     pub(crate) shadow: Shadow,
     pub(crate) places: Places,
-    pub(crate) spins: Spins,
-    /// Plain writes of the round that is being repeated.
-    pub(crate) ghost_writes: Vec<Written>,
+    pub(crate) loops: Loops,
+    /// The round that is being tried.
+    pub(crate) trying: Option<Trying>,
+    /// Tries rounds of loops.
+    pub(crate) machine: Option<Machine>,
+    /// Whether the program has ever looked at a clock.
+    pub(crate) reads_clock: bool,
     /// Places where a loop was cut.
     pub(crate) cut_loops: Vec<Site>,
     pub(crate) error: Option<Error>,
@@ -162,8 +167,10 @@ impl Session {
             current: ThreadId::MAIN,
             shadow: Shadow::default(),
             places: Places::default(),
-            spins: Spins::default(),
-            ghost_writes: Vec::new(),
+            loops: Loops::default(),
+            trying: None,
+            machine: None,
+            reads_clock: false,
             cut_loops: Vec::new(),
             error: None,
             ended: None,
@@ -220,15 +227,12 @@ impl Session {
         self.shadow.begin();
         self.places.begin();
         self.excuses.begin();
-        if self.spins.begin(self.execution.samples(), self.recorder.is_some()) {
-            self.renew = true;
-            self.execution.repeat();
-        }
+        self.loops.begin(0);
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
         // SAFETY: no thread of the program runs, so nobody reads it now.
-        unsafe { threads::CLEARS = self.spins.any_suspects() };
+        unsafe { threads::CLEARS = self.loops.places.any() };
         self.threads[0].begin_main();
     }
 
@@ -349,6 +353,7 @@ impl Session {
 
     /// Ends the run with a violation of the running thread.
     pub(crate) fn fail(&mut self, kind: Kind, site: Site) {
+        trial::stop();
         let thread = self.current;
         let point = Point { thread, index: self.execution.position(thread), site };
         let violation = Violation { kind, point };
@@ -367,11 +372,14 @@ pub(crate) fn run_here(session: *mut Session) -> Outcome {
     // SAFETY: the session is never freed, and no reference to it is held across a switch.
     unsafe {
         (*session).begin();
-        if let Some(thread) = (*session).next() {
+        let mut next = (*session).next();
+        while let Some(thread) = next {
             (*session).current = thread;
             let fiber = resumed(session, thread);
             fiber::switch(&raw mut (*session).explorer.stack, &fiber);
             mode::set(Mode::Engine);
+            // The explorer runs if nobody else can, or if it is to try a round.
+            next = trial::run(session);
         }
         (*session).end()
     }
@@ -386,14 +394,24 @@ unsafe fn resumed(session: *mut Session, thread: ThreadId) -> Fiber {
     thread.fiber
 }
 
+/// Lets the engine be called on any stack, until a thread runs again.
+pub(crate) fn allow_any_stack() {
+    LOWEST.store(0, Relaxed);
+}
+
 /// Lets others run until the running thread is named again.
 pub(crate) fn depart(session: *mut Session) {
+    trial::stop();
     // SAFETY: as in `run`.
     unsafe {
         let current = (*session).current;
-        let next = (*session).next();
+        let next = if (*session).loops.trial.is_some() { None } else { (*session).next() };
         if next == Some(current) {
             return;
+        }
+        let open = (*session).loops.is_open(current);
+        if open {
+            (*session).loops.leave(current);
         }
         let fiber = match next {
             Some(next) => {
@@ -404,6 +422,9 @@ pub(crate) fn depart(session: *mut Session) {
         };
         let save = &raw mut (&mut (*session).threads)[current.index()].fiber.stack;
         fiber::switch(save, &fiber);
+        if open {
+            (*session).loops.enter(current);
+        }
     }
 }
 

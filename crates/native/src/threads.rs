@@ -6,7 +6,7 @@ use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Wait};
 
 use crate::constructors;
-use crate::entry::entries;
+use crate::entry::{Call, entries};
 use crate::fiber::Fiber;
 use crate::mode::{self, Mode};
 use crate::ops::{self, Caller};
@@ -51,6 +51,8 @@ pub(crate) struct Thread {
     pub(crate) slept: u32,
     /// Memory that ops have used and that it has written to since its last op.
     pub(crate) dirty: Vec<(Key, Site)>,
+    /// The call in which a round of it is to be tried.
+    pub(crate) call: Call,
 }
 
 impl Thread {
@@ -74,6 +76,7 @@ impl Thread {
             spun: 0,
             slept: 0,
             dirty: Vec::new(),
+            call: Call::default(),
         }
     }
 

@@ -3,12 +3,14 @@
 //! It goes on by a little with each look at it, or, on request, by a little or a lot; and by the whole time with each sleep. Nobody
 //! sleeps.
 
-use unpick_core::event::{Event, EventId};
+use unpick_core::event::Event;
 use unpick_core::op::{self as core, Addr, Op, Rmw, Value};
 
 use crate::entry::entries;
 use crate::mode::{self, Mode};
 use crate::ops::{self, Caller};
+use crate::session::depart_for_good;
+use crate::trial::Trying;
 use crate::places::{Key, MadeUp};
 use crate::real::pass;
 
@@ -48,6 +50,16 @@ fn clock(caller: &Caller) -> &mut u64 {
 
 /// The time of the calling thread.
 fn look(caller: &Caller) -> u64 {
+    let s = caller.session();
+    if !s.reads_clock {
+        s.reads_clock = true;
+        // Rounds of loops may have been dropped in which time passed.
+        if s.loops.places.any() {
+            s.renew = true;
+            s.execution.repeat();
+            depart_for_good(caller.session);
+        }
+    }
     let jumps = caller.session().limits.clock_jumps && caller.choose(2) == 1;
     let clock = clock(caller);
     *clock += if jumps { JUMP } else { LOOK };
@@ -64,7 +76,7 @@ pub(crate) fn nanoseconds(time: &Time) -> u64 {
 ///
 /// The pointer is null, or to a time.
 pub(crate) unsafe fn reach(caller: &Caller, time: *const Time) {
-    if !time.is_null() {
+    if !time.is_null() && caller.session().trying.is_none() {
         // SAFETY: the caller's promise.
         let time = nanoseconds(unsafe { &*time });
         let clock = clock(caller);
@@ -101,6 +113,9 @@ pub(crate) unsafe fn is_valid(time: *const Time) -> bool {
 
 /// Lets some time pass for the calling thread.
 pub(crate) fn pass_time(caller: &Caller, nanoseconds: u64) {
+    if caller.session().trying.is_some() {
+        return;
+    }
     let clock = clock(caller);
     *clock = clock.saturating_add(nanoseconds);
 }
@@ -112,7 +127,10 @@ fn pause(caller: &Caller) {
     if is_event(caller) {
         let key = Key::made_up(MadeUp::Sleep(caller.thread.index()));
         caller.take(key, Op::rmw(Addr::NONE, Rmw::GiveUp, core::Mode::Relaxed, SLEEP, caller.site));
-        caller.session().threads[caller.thread.index()].slept = caller.position();
+        let s = caller.session();
+        if s.trying.is_none() {
+            s.threads[caller.thread.index()].slept = caller.position();
+        }
     }
 }
 
@@ -120,10 +138,12 @@ fn pause(caller: &Caller) {
 fn is_event(caller: &Caller) -> bool {
     let s = caller.session();
     let graph = s.execution.graph();
-    if let Some(ghost) = s.spins.ghost_of(caller.thread) {
-        // As in the round that is being repeated.
-        let id = EventId { thread: caller.thread, index: ghost.at };
-        return if ghost.at < ghost.to { is_sleep(graph.event(id)) } else { ghost.site == caller.site };
+    if let Some(Trying { trial, .. }) = &s.trying {
+        // As in the round that is being tried.
+        return match trial.next_event() {
+            Some(id) => is_sleep(graph.event(id)),
+            None => trial.site == caller.site,
+        };
     }
     let position = caller.position();
     let since = std::mem::replace(&mut s.threads[caller.thread.index()].slept, position);

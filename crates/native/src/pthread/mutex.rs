@@ -54,6 +54,7 @@ fn owner(caller: &Caller) -> u32 {
 /// The pointer is to a mutex.
 pub(crate) unsafe fn acquire(caller: &Caller, mutex: *mut Mutex_, waits: bool) -> i32 {
     let mutex = mutex.cast::<Mutex>();
+    caller.touch_own(mutex as usize, size_of::<Mutex>());
     // SAFETY: the caller's promise.
     let (kind, held) = unsafe { ((*mutex).kind, (*mutex).owner == owner(caller)) };
     if kind & UNSUPPORTED != 0 {
@@ -94,6 +95,7 @@ pub(crate) unsafe fn acquire(caller: &Caller, mutex: *mut Mutex_, waits: bool) -
 /// The pointer is to a mutex.
 pub(crate) unsafe fn release(caller: &Caller, mutex: *mut Mutex_, whole: bool) -> Result<u32, i32> {
     let mutex = mutex.cast::<Mutex>();
+    caller.touch_own(mutex as usize, size_of::<Mutex>());
     // SAFETY: the caller's promise.
     let (kind, count, held) = unsafe { ((*mutex).kind, (*mutex).count, (*mutex).owner == owner(caller)) };
     if !held && kind & KINDS != 0 {

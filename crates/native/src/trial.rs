@@ -1,0 +1,239 @@
+//! Rounds of loops that are run once more in the emulator.
+//!
+//! The thread stands at an op, on its own stack, and the explorer runs the emulator on another. Functions of ours that the
+//! thread's code calls are carried out in earnest, but their ops are answered by what the round got, and
+//! nothing that they do counts. Those that could do more than ask are not called.
+
+use std::arch::naked_asm;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use unpick_core::op::{Op, ThreadId, Value};
+use unpick_emulator::{
+    Enter, Host, Machine, Obstacle, R8, R9, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI, RSP,
+};
+use unpick_loops::{Home, Trial};
+
+use crate::abi_plain;
+use crate::entry::{self, Entry};
+use crate::mode::{self, Mode};
+use crate::own_memory;
+use crate::places::Key;
+use crate::session::{self, Session};
+
+/// Modules whose functions may be called in a trial: they do nothing but take ops, and say what bytes of the program they use.
+const SAFE: [&str; 5] =
+    ["abi_atomic::", "abi_atomic::library::", "time::", "pthread::mutex::", "pthread::spinlock::"];
+
+/// Why a round is not tried that calls others.
+const MORE: &str = "calls a function that does more than ask";
+
+/// A round that is being tried.
+#[derive(Debug)]
+pub(crate) struct Trying {
+    pub(crate) trial: Trial,
+    machine: *mut Machine,
+    /// Whether the round uses memory that is not there.
+    lost: bool,
+}
+
+impl Trying {
+    /// Answers an op; `key`: the bytes that it is about.
+    pub(crate) fn op(&mut self, session: &Session, key: Option<Key>, op: &Op) -> Value {
+        let mut op = *op;
+        if let Some(key) = key {
+            let Some(addr) = session.places.known(key) else {
+                self.trial.stray();
+                return 0;
+            };
+            (op.addr, op.width) = (addr, key.width.min(8) as u8);
+        }
+        self.trial.op(&session.execution, &op).unwrap_or_default()
+    }
+
+    /// Notes that a function of ours is about to use bytes of the program.
+    pub(crate) fn touch(&mut self, address: usize, size: usize, writes: bool) {
+        // SAFETY: the machine outlives the trial, and does not run while a function of ours does.
+        self.lost |= unsafe { (*self.machine).touch(address, size, writes) }.is_err();
+    }
+}
+
+/// Where the stack was when a function of ours was called in a trial; 0: none is.
+static ESCAPE: AtomicUsize = AtomicUsize::new(0);
+
+/// Calls a function with six arguments; returns what it returns, or anything if it is [stopped](stop).
+#[unsafe(naked)]
+unsafe extern "C" fn call(function: *const (), arguments: *const usize) -> u64 {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "mov [rip + {escape}], rsp",
+        "sub rsp, 8",
+        "mov rax, rdi",
+        "mov r10, rsi",
+        "mov rdi, [r10]",
+        "mov rsi, [r10 + 8]",
+        "mov rdx, [r10 + 16]",
+        "mov rcx, [r10 + 24]",
+        "mov r8, [r10 + 32]",
+        "mov r9, [r10 + 40]",
+        "call rax",
+        "add rsp, 8",
+        "mov qword ptr [rip + {escape}], 0",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+        escape = sym ESCAPE,
+    )
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn escape() -> ! {
+    naked_asm!(
+        "mov rsp, [rip + {escape}]",
+        "mov qword ptr [rip + {escape}], 0",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+        escape = sym ESCAPE,
+    )
+}
+
+/// Ends the call of a function of ours in a trial, if there is one: it is about to do what does not belong there.
+#[inline(always)]
+pub(crate) fn stop() {
+    if ESCAPE.load(Relaxed) != 0 {
+        leave_call();
+    }
+}
+
+#[cold]
+fn leave_call() {
+    // SAFETY: there is a session, and nobody else uses it.
+    if let Some(trying) = unsafe { &mut (*session::get()).trying } {
+        trying.trial.stray();
+    }
+    // SAFETY: the call is still on the stack, and what it has on it is given up.
+    unsafe { escape() }
+}
+
+/// Answers what a round asks for.
+struct Runtime {
+    session: *mut Session,
+}
+
+impl Runtime {
+    /// Carries out a function of ours.
+    fn carry_out(&self, machine: &mut Machine, target: *const (), arguments: [usize; 6], back: u64) -> Enter {
+        let general = &machine.registers.general;
+        let frame = [
+            general[R15],
+            general[R14],
+            general[R13],
+            general[R12],
+            general[RBP],
+            general[RBX],
+            back,
+        ];
+        entry::set_frame(&raw const frame as usize);
+        mode::set(Mode::Program);
+        // SAFETY: the target is of a function with at most six arguments, which are those of the code.
+        let value = unsafe { call(target, arguments.as_ptr()) };
+        mode::set(Mode::Engine);
+        // SAFETY: the session is never freed, and nobody else uses it now.
+        let Some(trying) = (unsafe { &(*self.session).trying }) else { return Enter::GiveUp("there is no trial") };
+        if trying.lost {
+            return Enter::GiveUp("uses memory that is not there");
+        }
+        trying.trial.entered(machine, value)
+    }
+}
+
+fn is_safe(entry: &Entry) -> bool {
+    let module = entry.module.trim_start_matches("unpick_native::").trim_end_matches("exports");
+    SAFE.contains(&module)
+}
+
+impl Host for Runtime {
+    fn enter(&mut self, machine: &mut Machine) -> Enter {
+        let function = machine.registers.rip as *const ();
+        let Some(entry) = entry::all().iter().find(|entry| entry.address == function) else {
+            return Enter::Code;
+        };
+        let general = machine.registers.general;
+        let arguments = [RDI, RSI, RDX, RCX, R8, R9].map(|register| general[register] as usize);
+        if let Some(entered) = abi_plain::repeated(entry.target, arguments, machine) {
+            return entered;
+        }
+        if entry.module.ends_with("abi_plain::exports") {
+            return Enter::Return(0);
+        }
+        if !is_safe(entry) {
+            return Enter::GiveUp(MORE);
+        }
+        // SAFETY: a call has just put the address there to which it returns.
+        let back = unsafe { *(general[RSP] as *const u64) };
+        self.carry_out(machine, entry.target, arguments, back)
+    }
+}
+
+/// Tries the round that the running thread has asked about; the thread goes on then. `None`: there is none, and the
+/// explorer runs since nobody else can.
+pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
+    // SAFETY: the session is never freed, and no thread of the program runs.
+    let s = unsafe { &mut *session };
+    let trial = s.loops.trial.take()?;
+    let thread = trial.thread;
+    let mut machine = s.machine.take().unwrap_or_default();
+    s.trying = Some(Trying { trial, machine: &raw mut machine, lost: false });
+    session::allow_any_stack();
+    let (fiber, call) = (s.threads[thread.index()].fiber, s.threads[thread.index()].call);
+    let mut host = Runtime { session };
+    machine.begin(trial.registers(0));
+    machine.use_storage(fiber.storage);
+    // The function at which the thread stands gets its answer first.
+    let first = entry::all().iter().find(|entry| entry.target as usize == call.target);
+    let entered = match first.filter(|first| is_safe(first)) {
+        Some(first) => host.carry_out(&mut machine, first.target, call.arguments, trial.frame.returns_to()),
+        None => Enter::GiveUp(MORE),
+    };
+    let ran = match entered {
+        Enter::Return(value) => {
+            machine.registers.general[RAX] = value;
+            // SAFETY: the thread does not run, nor does anybody else in this process; what the code writes is put back
+            // below, and the stack is that of the thread.
+            unsafe { machine.run(&mut host, trial.budget()) }
+        }
+        Enter::GiveUp(reason) => Err(Obstacle::Host(reason)),
+        Enter::Code | Enter::End => Err(Obstacle::Host("the round has no beginning")),
+    };
+    let trial = s.trying.take().map_or(trial, |trying| trying.trial);
+    let dead = fiber.limit..trial.frame.stack();
+    let (own, mapped) = (own_memory::range(), &s.mappings);
+    let home = |address: usize| match address {
+        _ if (own.0..own.1).contains(&address) => Home::Checker,
+        _ if mapped.contains(address) => Home::Passing,
+        _ => Home::Lasting,
+    };
+    // SAFETY: the machine has just run the trial.
+    let verdict = unsafe { trial.end(&mut s.loops.rounds, s.execution.graph(), &mut machine, ran, dead, &home) };
+    s.machine = Some(machine);
+    let stable = s.execution.has_stable_addresses();
+    if std::env::var_os("TRIAL").is_some() { eprintln!("trial {trial:x?} -> {verdict:x?}"); }
+    if let Some(renew) = s.loops.tried(&trial, &verdict, stable) {
+        s.renew |= renew;
+        s.execution.repeat();
+    }
+    Some(thread)
+}
