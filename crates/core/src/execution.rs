@@ -367,6 +367,13 @@ impl Execution {
         &rest.view
     }
 
+    /// The oldest value that the thread could read from a location now.
+    pub fn oldest_value(&mut self, thread: ThreadId, addr: Addr) -> Value {
+        self.view(thread);
+        let view = &self.rests[thread.index()].view;
+        self.graph.value(addr, self.graph.write_at(addr, self.graph.floor(addr, view)))
+    }
+
     /// Whether every other thread has ended, as far as this one knows, and it knows of all.
     pub fn is_alone(&mut self, thread: ThreadId) -> bool {
         self.view(thread);

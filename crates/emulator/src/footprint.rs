@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::block::Block;
-use crate::log::Log;
+use crate::log::{Log, PAGE};
+use crate::probe::Probe;
 
 /// The bytes that a piece has touched, with what they held when it began.
 ///
@@ -67,6 +68,21 @@ impl Footprint {
             Inner::Runs(runs) => runs.iter().all(holds),
             Inner::Growing(log) => log.runs(false).all(holds),
         }
+    }
+
+    /// Whether all of the memory is still there. That takes a system call or more.
+    #[must_use]
+    pub fn is_mapped(&self) -> bool {
+        let probe = Probe::new();
+        let ends = |(address, bytes, _): (usize, &[u8], bool)| [address, address + bytes.len() - 1];
+        let mut last = None;
+        self.runs().flat_map(ends).all(|address| {
+            let page = address - address % PAGE;
+            last == Some(page) || {
+                last = Some(page);
+                probe.readable(page)
+            }
+        })
     }
 
     /// The first byte, if any, that was written and does not hold what it held.

@@ -58,8 +58,6 @@ struct Round {
 #[derive(Debug, Default)]
 pub struct Rounds {
     known: Vec<Round>,
-    /// Whether some do not last.
-    passing: bool,
     /// The OS thread whose thread-local storage they may use, as a number.
     os_thread: usize,
 }
@@ -76,15 +74,12 @@ pub enum Home {
 }
 
 impl Rounds {
-    /// A run begins on an OS thread: rounds are forgotten whose memory may be gone, or is that of another OS thread.
+    /// A run begins on an OS thread: rounds that may use what another one has for itself are forgotten.
     pub(crate) fn begin(&mut self, os_thread: usize) {
         if self.os_thread != os_thread {
             self.os_thread = os_thread;
             self.known.clear();
-        } else if self.passing {
-            self.known.retain(|round| round.lasts);
         }
-        self.passing = false;
     }
 
     /// Whether more rounds can be kept.
@@ -95,13 +90,9 @@ impl Rounds {
     /// Adds the rounds that the thread would repeat from where it stands, given the right answers.
     pub(crate) fn find(&self, thread: ThreadId, site: Site, frame: &Frame, found: &mut Vec<u32>) {
         for (number, round) in self.known.iter().enumerate() {
-            // SAFETY: the thread has come to the place where the round began, with the same stack and registers. So what
-            // the round first touches is there now as it was then; bytes that are no longer mapped can only follow bytes
-            // that have changed. Those are compared first: see `Footprint::holds`.
-            if round.site == site
-                && round.thread == thread
-                && round.frame == *frame
-                && unsafe { round.footprint.holds() }
+            let here = round.site == site && round.thread == thread && round.frame == *frame;
+            // SAFETY: the bytes are there, since they always are or we have just asked.
+            if here && (round.lasts || round.footprint.is_mapped()) && unsafe { round.footprint.holds() }
             {
                 found.push(number as u32);
             }
@@ -280,7 +271,6 @@ impl Trial {
             return Verdict::Unknown(Obstacle::Host("uses memory of the checker"));
         }
         let lasts = homes().all(|home| home == Home::Lasting);
-        rounds.passing |= !lasts;
         let ids = (self.from..self.to).map(|index| EventId { thread: self.thread, index });
         rounds.known.push(Round {
             site: self.site,

@@ -1,5 +1,6 @@
 //! Threads that come to suspect places, and what is done about it.
 
+use unpick_core::event::EventId;
 use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Site, ThreadId};
@@ -16,6 +17,9 @@ const MOST: usize = 4096;
 
 /// Trials without success at a place double the number of rounds before the next one, so often.
 const PATIENCE: u32 = 6;
+
+/// Rounds that end at one arrival, of which one is tried.
+const CANDIDATES: usize = 4;
 
 /// The registers that a callee must preserve, and where the call returns to, as the entry of an op has put them below the
 /// caller's frame.
@@ -140,9 +144,10 @@ pub struct Loops {
     left: Vec<Vec<u8>>,
     /// For each thread, what [`Loops::watch_from`] says; found when needed.
     watch_from: Vec<Option<u32>>,
-    /// The trial that has led to the run being started once more, by thread, event and run: once is enough.
-    again: Option<(ThreadId, u32, u64)>,
-    runs: u64,
+    /// Trials that have led to the same run being started once more, by thread and event: once is enough.
+    again: Vec<(ThreadId, u32)>,
+    /// Whether the run is being started once more.
+    repeats: bool,
     /// A trial that is under way.
     pub trial: Option<Trial>,
 }
@@ -150,7 +155,9 @@ pub struct Loops {
 impl Loops {
     /// Forgets what belongs to the last run. `os_thread` tells OS threads apart.
     pub fn begin(&mut self, os_thread: usize) {
-        self.runs += 1;
+        if !std::mem::take(&mut self.repeats) {
+            self.again.clear();
+        }
         self.trial = None;
         self.visits.iter_mut().for_each(Vec::clear);
         self.watch_from.clear();
@@ -220,7 +227,8 @@ impl Loops {
         }
         let graph = execution.graph();
         let goes_on = execution.goes_on(thread);
-        let (mut candidate, mut idle) = (None, false);
+        let (mut candidates, mut idle) = ([0; CANDIDATES], false);
+        let mut found = 0;
         for visit in visits.iter().rev().filter(|visit| visit.site == op.site) {
             if visit.hidden != hidden || !round::leaves_nothing(graph, thread, visit.at..at) {
                 continue;
@@ -233,17 +241,21 @@ impl Loops {
                 self.add(execution.graph(), arrival, at);
                 return if execution.spin(point, Some(op), from) { Step::Wait } else { Step::Go { idle } };
             }
-            if candidate.is_none() && visit.frame == frame {
-                candidate = Some(visit.at);
+            let event = graph.event(EventId { thread, index: visit.at });
+            let same = (event.kind, event.rmw, event.addr) == (op.kind, op.rmw, op.addr);
+            if same && visit.frame == frame && found < CANDIDATES {
+                candidates[found] = visit.at;
+                found += 1;
             }
         }
         self.add(graph, arrival, at);
-        match candidate {
-            Some(from) if !goes_on && self.is_due(thread, op.site) => {
-                Step::Try(Trial::new(thread, op.site, frame, from, at))
-            }
-            _ => Step::Go { idle },
+        if found == 0 || goes_on || !self.is_due(thread, op.site) {
+            return Step::Go { idle };
         }
+        // Rounds may be made of several others; if the last one is not idle, the next longer one may be.
+        let failures = self.records.iter().find(|record| record.site == op.site).map_or(0, |record| record.failures);
+        let from = candidates[failures as usize % found];
+        Step::Try(Trial::new(thread, op.site, frame, from, at))
     }
 
     /// Whether a trial at this place is due: after some without success there must be more rounds in between.
@@ -271,13 +283,15 @@ impl Loops {
         if let Some(last) = self.visits.get_mut(trial.thread.index()).and_then(|visits| visits.last_mut()) {
             last.rounds.push(number);
         }
-        let here = (trial.thread, trial.to, self.runs);
-        let before = (trial.thread, trial.to, self.runs.wrapping_sub(1));
+        // The thread was left for the trial, and the round is one of those that it comes back to.
+        self.leave(trial.thread);
+        let here = (trial.thread, trial.to);
         // Where addresses differ from run to run, the round of this run will not be known in the next.
-        if !stable || self.again == Some(before) {
+        if !stable || self.again.contains(&here) {
             return None;
         }
-        self.again = Some(here);
+        self.again.push(here);
+        self.repeats = true;
         let record = self.records.iter_mut().find(|record| record.site == trial.site);
         Some(record.is_some_and(|record| std::mem::take(&mut record.put_off)))
     }

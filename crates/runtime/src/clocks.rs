@@ -13,6 +13,7 @@ use unpick_core::timeouts::Timeouts;
 use crate::arena;
 use crate::current::context;
 use crate::ops::{self, Object};
+use crate::registers::forget_scratch;
 use crate::session::Session;
 use crate::shared;
 
@@ -127,8 +128,10 @@ fn update(time: Duration, looks: bool) -> Duration {
 /// # Panics
 ///
 /// Outside a check.
+#[inline(never)]
 pub fn pass(time: Duration) {
     update(time, false);
+    forget_scratch();
 }
 
 /// How much time has passed for the calling thread.

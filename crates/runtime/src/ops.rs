@@ -631,11 +631,11 @@ pub(crate) fn leave(session: *mut Session, thread: ThreadId) {
         }
         let yielder: *const Yielder<(), ()> = (&(*session).fibers)[thread.index()].yielder();
         (*yielder).suspend(());
+        arena::enter(std::ptr::null_mut());
         if open {
             (*session).loops.enter(thread);
         }
     }
-    arena::enter(std::ptr::null_mut());
 }
 
 /// Leaves the fiber, which is abandoned when the run is over.

@@ -6,6 +6,7 @@ use crate::arena::{self, Arena};
 use crate::current::{self, context};
 use crate::facts::{self, Fact};
 use crate::ops::{Object, Request, advance, leave};
+use crate::registers::forget_scratch;
 use crate::session::Session;
 use crate::{panics, tag::Tag};
 
@@ -72,11 +73,18 @@ fn used(session: *mut Session, thread: ThreadId) -> usize {
 ///
 /// Outside a check.
 pub fn is_alone() -> bool {
+    knows_all_ended()
+}
+
+/// As [`is_alone`], with a place in the code that a trial of a round knows.
+#[inline(never)]
+pub(crate) extern "C" fn knows_all_ended() -> bool {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `used`.
     let alone = unsafe { (*session).execution.is_alone(thread) };
     arena::enter(arena);
+    forget_scratch();
     alone
 }
 
@@ -86,19 +94,27 @@ pub fn is_alone() -> bool {
 ///
 /// Outside a check.
 pub fn known_value(object: Object<'_>, init: Value) -> Value {
+    // SAFETY: the tag is there for as long as the call lasts.
+    unsafe { oldest_value(object.tag, init) }
+}
+
+/// As [`known_value`], with a place in the code that a trial of a round knows.
+///
+/// # Safety
+///
+/// The pointer is to a tag.
+#[inline(never)]
+pub(crate) unsafe extern "C" fn oldest_value(tag: *const Tag, init: Value) -> Value {
     let (session, thread) = context();
-    // SAFETY: as in `used`.
-    let s = unsafe { &mut *session };
-    if object.tag.stamp() != s.stamp() {
-        return init;
-    }
+    // SAFETY: as in `used`; the caller's promise.
+    let (s, tag) = unsafe { (&mut *session, &*tag) };
     let arena = arena::enter(std::ptr::null_mut());
-    let addr = unpick_core::op::Addr(object.tag.number());
-    let view = s.execution.view(thread).to_vec();
-    let graph = s.execution.graph();
-    let value = graph.value(addr, graph.write_at(addr, graph.floor(addr, &view)));
-    drop(view);
+    let value = match tag.stamp() == s.stamp() {
+        true => s.execution.oldest_value(thread, unpick_core::op::Addr(tag.number())),
+        false => init,
+    };
     arena::enter(arena);
+    forget_scratch();
     value
 }
 

@@ -6,14 +6,14 @@
 use std::ops::Range;
 
 use unpick_core::op::Op;
-use unpick_emulator::{Enter, Host, Machine, RDI};
+use unpick_emulator::{Enter, Host, Machine, RDI, RSI};
 use unpick_loops::{Home, Trial};
 
 use crate::current::place_of;
 use crate::ops::{Request, Since};
 use crate::session::Session;
 use crate::tag::Tag;
-use crate::{arena, current, loaded, ops, registers, statics};
+use crate::{arena, clocks, current, loaded, ops, registers, shared, statics};
 
 /// Answers what a round asks the runtime for.
 struct Runtime<'a> {
@@ -49,6 +49,20 @@ impl Host for Runtime<'_> {
         if function == ops::failed_spuriously as *const () as usize {
             let failed = self.trial.failed_spuriously(self.session.execution.graph());
             return self.trial.entered(machine, failed.into());
+        }
+        // What a thread knows is what it knew in the round, since it got the same answers.
+        if function == shared::knows_all_ended as *const () as usize {
+            return self.trial.entered(machine, shared::knows_all_ended().into());
+        }
+        if function == shared::oldest_value as *const () as usize {
+            let init = machine.registers.general[RSI];
+            // SAFETY: code that calls this function passes a tag.
+            let value = unsafe { shared::oldest_value(argument as *const Tag, init) };
+            return self.trial.entered(machine, value);
+        }
+        // Whether time that passes belongs to the state is seen elsewhere.
+        if function == clocks::pass as *const () as usize {
+            return self.trial.entered(machine, 0);
         }
         // Accesses were checked in the round itself.
         if ops::accesses().contains(&function) {
@@ -126,7 +140,6 @@ impl Session {
         // SAFETY: the machine has just run the trial.
         let verdict = unsafe { trial.end(&mut rounds, graph, &mut machine, ran, dead, &home) };
         self.loops.rounds = rounds;
-        current::set(this, None);
         #[allow(clippy::print_stderr)]
         if std::env::var_os("TRIAL").is_some() {
             eprintln!("trial {:?} {} -> {verdict:x?}", trial, machine.registers.rip);
@@ -137,6 +150,7 @@ impl Session {
             self.renew |= renew;
             self.execution.repeat();
         }
+        current::set(this, None);
     }
 
     /// What memory an address is in.
