@@ -46,6 +46,8 @@ enum Command {
     FuzzBounded(bounded::FuzzBounded),
     /// Explores the programs of `tests/false-holds`, and compares with what their files say.
     FalseHolds(loops::false_holds::FalseHolds),
+    /// Compares random programs with waiting loops with what they do without.
+    FuzzLoops(loops::fuzz::FuzzLoops),
     /// Runs Shuttle's own tests on the stand-in, and compares with what is known to end differently.
     ShuttleTests(shuttle::ShuttleTests),
     /// Runs litmus tests as C and C++ programs, and compares with what their files say.
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         Command::FuzzOracle(fuzz) => fuzz.run(),
         Command::FuzzBounded(fuzz) => fuzz.run(),
         Command::FalseHolds(corpus) => corpus.run(),
+        Command::FuzzLoops(fuzz) => fuzz.run(),
         Command::ShuttleTests(tests) => tests.run(),
         Command::NativeMatrix(matrix) => matrix.run(),
         Command::NativeExamples(examples) => examples.run(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Problem;
-use crate::shell::{cargo, exists, output, run, target};
+use crate::shell::{cargo, exists, output, root, run, target};
 
 /// How Rust is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -31,6 +31,12 @@ impl RustBuild {
     /// Builds the package with this manifest; where its programs are.
     pub(crate) fn build(self, manifest: &Path) -> Result<PathBuf, Problem> {
         let (profile, folder) = self.profile();
+        // The workspace has fetched what is in its lock file.
+        let lock = manifest.with_file_name("Cargo.lock");
+        if !lock.exists() {
+            let own = root().join("Cargo.lock");
+            std::fs::copy(&own, &lock).map_err(|error| format!("{}: {error}", own.display()))?;
+        }
         let into = target().join("loops");
         let mut command = cargo(["build", "--quiet", "--profile", profile, "--manifest-path"]);
         command.arg(manifest).arg("--target-dir").arg(&into);

@@ -49,7 +49,7 @@ impl Verdict {
 
     /// The verdict among what a process has written. Of errors the last one counts: reports of violations begin as
     /// errors do.
-    fn find(said: &str) -> Option<Verdict> {
+    pub(crate) fn find(said: &str) -> Option<Verdict> {
         let mut verdicts: Vec<Verdict> = said.lines().filter_map(Verdict::read).collect();
         let sure = verdicts.iter().position(|verdict| !matches!(verdict, Verdict::Failed(_)));
         sure.map(|at| verdicts.swap_remove(at)).or_else(|| verdicts.pop())
