@@ -118,6 +118,14 @@ pub(crate) fn unpick() -> Result<PathBuf, Problem> {
     Ok(target().join("debug/unpick"))
 }
 
+/// As [`folder`], with nothing in it.
+pub(crate) fn empty_folder(name: &str) -> Result<PathBuf, Problem> {
+    let folder = folder(name)?;
+    let emptied = std::fs::remove_dir_all(&folder).and_then(|()| std::fs::create_dir(&folder));
+    emptied.map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
 /// A folder for what is built, which is made.
 pub(crate) fn folder(name: &str) -> Result<PathBuf, Problem> {
     let folder = target().join("loops").join(name);

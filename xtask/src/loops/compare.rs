@@ -1,9 +1,9 @@
 //! Compares what a check says about a program with what it says without waiting loops.
 //!
-//! The reference is the same program with at most [`ROUNDS`] rounds in each loop, explored without recognition of loops: executions with more
-//! are discarded. A program whose reference breaks a property must not hold, and one whose reference does not must
-//! not break one. Whether threads may wait for ever is asked in a third run, in which they give up after
-//! their last round; as that is not exact if loops write, differences in that are counted only.
+//! The reference is the same program with at most [`ROUNDS`] rounds in each loop, explored without recognition of loops: a thread
+//! that has spent them does nothing more. A program whose reference breaks a property must not hold, and one whose reference
+//! does not must not break one. Whether threads may wait for ever is asked in a third run; as the answer is not exact if loops write,
+//! differences in that are counted only.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -30,18 +30,18 @@ const ENDLESS: [&str; 2] = ["livelock", "deadlock"];
 pub(crate) enum Way {
     /// As it is.
     Real,
-    /// With bounded loops; executions with more rounds are discarded.
-    Discarding,
-    /// With bounded loops; threads give up after the last round.
-    GivingUp,
+    /// With bounded loops.
+    Bounded,
+    /// With bounded loops, and for the question whether threads may wait for ever.
+    Endless,
 }
 
 impl Way {
     fn name(self) -> &'static str {
         match self {
             Way::Real => "real",
-            Way::Discarding => "discarding",
-            Way::GivingUp => "giving-up",
+            Way::Bounded => "bounded",
+            Way::Endless => "endless",
         }
     }
 }
@@ -97,11 +97,11 @@ impl Built {
             let (result, waits) = (Outcome::Inconclusive(reason), Waits::Neither);
             return Ok(Judgement { result, waits, real, reference: None });
         }
-        let mut reference = run(Way::Discarding, ROUNDS)?;
+        let mut reference = run(Way::Bounded, ROUNDS)?;
         if !real.faults.is_empty() && reference.verdict == Verdict::Holds {
-            reference = run(Way::Discarding, MORE_ROUNDS)?;
+            reference = run(Way::Bounded, MORE_ROUNDS)?;
         }
-        let endless = run(Way::GivingUp, ROUNDS)?;
+        let endless = run(Way::Endless, ROUNDS)?;
         let (result, waits) = (compare(&real, &reference), Waits::of(&real, &endless));
         Ok(Judgement { result, waits, real, reference: Some(reference) })
     }

@@ -78,7 +78,7 @@ impl FuzzLoops {
         .into_iter()
         .filter(|builds| !builds.is_empty())
         .collect();
-        let kept = builds::folder(&format!("fuzz-{seed}"))?;
+        let kept = builds::empty_folder(&format!("fuzz-{seed}"))?;
         let started = Instant::now();
         let mut table = Table::default();
         let size = self.programs.div_ceil(languages.len()).clamp(1, BATCH);
@@ -121,7 +121,8 @@ impl FuzzLoops {
         for (index, judgement) in judgements.iter().enumerate() {
             let program = &batch.programs[index];
             table.add(program, judgement);
-            let odd = matches!(judgement.waits, Waits::OnlyProgram | Waits::OnlyReference);
+            let odd = judgement.result == Outcome::Hidden
+                || matches!(judgement.waits, Waits::OnlyProgram | Waits::OnlyReference);
             if !judgement.result.is_wrong() && !odd {
                 continue;
             }
@@ -151,6 +152,7 @@ fn keep(
         Outcome::FalseHolds => "holds",
         Outcome::FalseAlarm => "alarm",
         Outcome::Error(_) => "error",
+        Outcome::Hidden => "hidden",
         _ => "waits",
     };
     let file = kept.join(format!("{kind}-{number}-{}.{}", build.name(), build.ending()));

@@ -11,6 +11,10 @@ use super::program::{Look, Order, Place, Program, Round, Step, Thread, VARIABLES
 /// Where counts end.
 const MOST: usize = 2;
 
+/// How often there is each kind of round, in the order of [`Drawn::round`].
+const LOUD: [usize; 11] = [6, 4, 2, 5, 2, 4, 2, 3, 3, 3, 3];
+const QUIET: [usize; 11] = [6, 4, 2, 5, 2, 0, 0, 0, 0, 0, 3];
+
 const LOADS: [Order; 3] = [Order::Relaxed, Order::Acquire, Order::SeqCst];
 const STORES: [Order; 3] = [Order::Relaxed, Order::Release, Order::SeqCst];
 const UPDATES: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
@@ -70,7 +74,8 @@ impl Drawn<'_> {
         let (look, wanted) = self.look(variable, wanted);
         self.waits.push((look, wanted));
         let count = 1 + self.random.below(3);
-        let rounds = (0..count).map(|_| self.round(&thread)).collect();
+        let quiet = self.random.chance(50);
+        let rounds = (0..count).map(|_| self.round(&thread, quiet)).collect();
         thread.steps.push(Step::Wait(Wait { number, look, wanted, rounds }));
         if let Look::Exchange(variable, ..) | Look::Swap(variable, ..) = look
             && self.random.chance(50)
@@ -129,13 +134,14 @@ impl Drawn<'_> {
         (look, wanted)
     }
 
-    /// A part of a round of a loop of this thread.
-    fn round(&mut self, thread: &Thread) -> Round {
+    /// A part of a round of a loop of this thread. If it is `quiet`, others do not see anything of it.
+    fn round(&mut self, thread: &Thread, quiet: bool) -> Round {
         let slot = self.random.pick(&thread.slots).0;
         // Others see what happens to this one, and the loop does not wait for it.
         let variable = 1 + self.random.below(VARIABLES - 1);
         let number = 1 + self.random.below(3);
-        match self.random.weighted(&[6, 4, 2, 5, 2, 4, 2, 3, 3, 3, 3]) {
+        let weights = if quiet { QUIET } else { LOUD };
+        match self.random.weighted(&weights) {
             0 => Round::Stick(slot, number),
             1 => Round::Keep(slot),
             2 => Round::Peek(slot, self.random.below(VARIABLES), self.random.pick(&LOADS)),

@@ -164,6 +164,24 @@ pub(crate) struct Thread {
     pub(crate) steps: Vec<Step>,
 }
 
+impl Thread {
+    /// Whether a step or a round has to do with a slot.
+    fn uses(&self, slot: usize) -> bool {
+        let in_round = |round: &Round| match *round {
+            Round::Stick(own, _) | Round::Keep(own) | Round::Peek(own, ..) | Round::Count(own, _) => {
+                own == slot
+            }
+            Round::Turn(own) | Round::Tire { slot: own, .. } => own == slot,
+            _ => false,
+        };
+        self.steps.iter().any(|step| match step {
+            Step::Publish(own, ..) | Step::NeverKept(own, _) => *own == slot,
+            Step::Wait(wait) => wait.rounds.iter().any(in_round),
+            _ => false,
+        })
+    }
+}
+
 /// A program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
@@ -198,7 +216,7 @@ impl Program {
         kinds
     }
 
-    /// The same program without one thing: a thread, a step, or a part of a round.
+    /// The same program without one thing: a thread, a slot, a step, or a part of a round.
     pub(crate) fn smaller(&self) -> Vec<Program> {
         let mut all = Vec::new();
         let mut add = |change: &dyn Fn(&mut Program)| {
@@ -209,6 +227,11 @@ impl Program {
         for (t, thread) in self.threads.iter().enumerate() {
             if self.threads.len() > 1 {
                 add(&|program| drop(program.threads.remove(t)));
+            }
+            for (s, _) in thread.slots.iter().enumerate().filter(|(_, (slot, _))| !thread.uses(*slot)) {
+                add(&|program| {
+                    program.threads[t].slots.remove(s);
+                });
             }
             for (s, step) in thread.steps.iter().enumerate() {
                 add(&|program| drop(program.threads[t].steps.remove(s)));

@@ -1,9 +1,12 @@
 //! Puts programs into sources: what Rust and C have in common.
 //!
 //! Each program is written down in two forms. The *real* one has its loops as a user writes them. In the *bounded* one a loop has a
-//! number of rounds to spend, and what happens after the last is up to whoever runs it: the execution is discarded, or
-//! the thread gives up. In the second case assertions only discard executions, and the last one fails if threads have
-//! given up and none of their conditions is true on the newest values: then they would have waited for ever.
+//! number of rounds to spend. After the last the thread gives up: it does nothing more, as one that is not scheduled any more, and what others do
+//! meanwhile is what they can do in the real one. The main thread does not come to its assertions then.
+//!
+//! The bounded form can be asked about something else as well: whether threads may wait for ever. Then assertions only discard
+//! executions, but for one at the end, which fails if threads have given up and none of their conditions is true on the
+//! newest values.
 
 use super::program::{Look, Order, Place, Program, Round, Step, Thread};
 
@@ -98,7 +101,6 @@ pub(crate) fn thread(language: &impl Language, thread: &Thread, form: Form, line
 /// What the main thread asserts once it has joined all threads. It comes that far only if none of them waits for ever.
 pub(crate) fn finish(language: &impl Language, program: &Program, form: Form, lines: &mut Lines) {
     if form == Form::Bounded && program.waits().next().is_some() {
-        lines.add("if (is_giving_up()) {");
         let ends = program.waits().map(|wait| {
             let now = match wait.look {
                 Look::Load(variable, _) | Look::Exchange(variable, ..) | Look::Swap(variable, ..) => {
@@ -110,7 +112,6 @@ pub(crate) fn finish(language: &impl Language, program: &Program, form: Form, li
         });
         lines.add(language.declare("over", &ends.collect::<Vec<_>>().join(" + ")));
         lines.add("end_of_waits(over);");
-        lines.add("}");
     }
     let body = Body { language, thread: &Thread::default(), form };
     for step in &program.end {
