@@ -1,6 +1,6 @@
 //! Programs as C, many in one file.
 
-use super::program::{Look, Order, Place, Program};
+use super::program::{Look, Order, Place, Program, VARIABLES};
 use super::source::{Form, Language, Lines, finish, thread};
 
 /// What all programs use.
@@ -39,7 +39,7 @@ fn functions(number: usize, program: &Program, lines: &mut Lines) {
         lines.add(format!("static {kind} s{number}_{slot};"));
     }
     let first = program.first.map(|number| number.to_string()).join(", ");
-    lines.add(format!("static atomic_uint numbers{number}[3] = {{ {first} }};"));
+    lines.add(format!("static atomic_uint numbers{number}[{VARIABLES}] = {{ {first} }};"));
     lines.add(format!("static unsigned locked{number} = {};", program.locked));
     for form in [Form::Real, Form::Bounded] {
         let name = form.name();

@@ -38,6 +38,9 @@ struct Drawn<'a> {
 
 impl Drawn<'_> {
     fn program(&mut self) -> Program {
+        if self.random.chance(15) {
+            return self.messages();
+        }
         let mut threads = vec![self.waiter()];
         if self.random.chance(40) {
             let waits = self.random.chance(50);
@@ -54,8 +57,50 @@ impl Drawn<'_> {
         if !threads.iter().any(|thread| thread.steps.iter().any(asserts)) && end.is_empty() {
             end.push(self.never());
         }
+        self.made_of(threads, end)
+    }
+
+    fn made_of(&mut self, threads: Vec<Thread>, end: Vec<Step>) -> Program {
         let model = if self.random.chance(80) { "cpp20" } else { self.random.pick(&MODELS) };
         Program { model, first: self.first, locked: 0, threads, end }
+    }
+
+    /// A program in which a loop writes to what others hand on a message by: one writes the message, another notes if it misses
+    /// it, and then lets the loop end.
+    fn messages(&mut self) -> Program {
+        let (ended, flag, message, missed) = (0, 1, 2, 3);
+        let number = 1 + self.random.below(2);
+        let look = Look::Load(ended, self.random.pick(&LOADS));
+        let mut rounds = vec![match self.random.weighted(&[4, 2, 2]) {
+            0 => Round::Confirm(flag, number, self.random.pick(&LOADS), self.random.pick(&STORES)),
+            1 => Round::Store(flag, number, self.random.pick(&STORES)),
+            _ => Round::Undo(flag, self.random.pick(&UPDATES)),
+        }];
+        if self.random.chance(25) {
+            rounds.push(Round::Yield(true));
+        }
+        let waits = vec![
+            Step::Wait(Wait { number: 0, look, wanted: 1, rounds }),
+            Step::Never(missed, 2, Order::Relaxed),
+        ];
+        let writes = vec![
+            Step::Store(message, 1, Order::Relaxed),
+            Step::Store(flag, number, self.random.pick(&STORES)),
+        ];
+        let reads = vec![
+            Step::CopyIf {
+                from: flag,
+                is: number,
+                load: self.random.pick(&LOADS),
+                missed: Some(message),
+                to: missed,
+                number: 2,
+                store: Order::Relaxed,
+            },
+            Step::Store(ended, 1, self.random.pick(&STORES)),
+        ];
+        let threads = [waits, writes, reads].map(|steps| Thread { slots: Vec::new(), steps });
+        self.made_of(threads.into(), Vec::new())
     }
 
     /// A thread with a loop.
@@ -175,6 +220,7 @@ impl Drawn<'_> {
                 from: self.random.below(VARIABLES),
                 is: self.random.below(3),
                 load: self.random.pick(&LOADS),
+                missed: self.random.chance(25).then(|| self.random.below(VARIABLES)),
                 to: self.variable(),
                 number,
                 store: self.random.pick(&STORES),

@@ -5,7 +5,7 @@
 //! they lie: on that the recognition of loops must not depend.
 
 /// How many shared numbers there are.
-pub(crate) const VARIABLES: usize = 3;
+pub(crate) const VARIABLES: usize = 4;
 
 /// An order of memory operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,11 +136,12 @@ pub(crate) struct Wait {
 pub(crate) enum Step {
     Store(usize, usize, Order),
     Add(usize, Order),
-    /// Stores a number if another one is there.
+    /// Stores a number if another one is there, and a third one is missed: it is still 0.
     CopyIf {
         from: usize,
         is: usize,
         load: Order,
+        missed: Option<usize>,
         to: usize,
         number: usize,
         store: Order,

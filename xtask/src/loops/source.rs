@@ -152,8 +152,11 @@ impl<L: Language> Body<'_, L> {
                 lines.add(language.store(*variable, &number.to_string(), *order));
             }
             Step::Add(variable, order) => lines.add(language.add(*variable, true, *order)),
-            Step::CopyIf { from, is, load, to, number, store } => {
-                lines.add(format!("if ({} == {is}) {{", language.load(*from, *load)));
+            Step::CopyIf { from, is, load, missed, to, number, store } => {
+                let missed =
+                    missed.map(|missed| format!(" && {} == 0", language.load(missed, Order::Relaxed)));
+                let missed = missed.unwrap_or_default();
+                lines.add(format!("if ({} == {is}{missed}) {{", language.load(*from, *load)));
                 lines.add(language.store(*to, &number.to_string(), *store));
                 lines.add("}");
             }

@@ -14,12 +14,12 @@ use unpick::{Check, thread};
 
 /// What the threads of a program share.
 struct Shared {
-    numbers: [AtomicUsize; 3],
+    numbers: [AtomicUsize; 4],
     locked: Mutex<usize>,
 }
 
 impl Shared {
-    fn new(numbers: [usize; 3], locked: usize) -> Shared {
+    fn new(numbers: [usize; 4], locked: usize) -> Shared {
         Shared { numbers: numbers.map(AtomicUsize::new), locked: Mutex::new(locked) }
     }
 }
