@@ -153,7 +153,8 @@ impl Outcome {
 
 fn compare(real: &Seen, reference: &Seen) -> Outcome {
     if let Verdict::Failed(text) = &real.verdict {
-        return Outcome::Error(text.clone());
+        // After the semicolon comes advice.
+        return Outcome::Error(text.split(';').next().unwrap_or(text).to_string());
     }
     if let Verdict::Failed(text) = &reference.verdict {
         return Outcome::Error(format!("in the reference: {text}"));

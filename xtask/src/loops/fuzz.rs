@@ -20,7 +20,7 @@ use crate::Problem;
 const BATCH: usize = 100;
 
 /// How many wrong verdicts are shrunk.
-const SHRUNK: usize = 6;
+const SHRUNK: usize = 4;
 
 #[derive(clap::Args)]
 pub(crate) struct FuzzLoops {
