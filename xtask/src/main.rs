@@ -10,6 +10,7 @@ mod bounded;
 mod engine;
 mod fuzz;
 mod listed;
+mod loops;
 mod native;
 mod native_examples;
 mod numbers;
@@ -43,6 +44,10 @@ enum Command {
     FuzzOracle(fuzz::FuzzOracle),
     /// Compares the search under bounds on preemptions with brute force on random programs.
     FuzzBounded(bounded::FuzzBounded),
+    /// Explores the programs of `tests/false-holds`, and compares with what their files say.
+    FalseHolds(loops::false_holds::FalseHolds),
+    /// Compares random programs with waiting loops with what they do without.
+    FuzzLoops(loops::fuzz::FuzzLoops),
     /// Runs Shuttle's own tests on the stand-in, and compares with what is known to end differently.
     ShuttleTests(shuttle::ShuttleTests),
     /// Runs litmus tests as C and C++ programs, and compares with what their files say.
@@ -71,6 +76,8 @@ fn main() -> ExitCode {
         Command::Test(test) => test.run(),
         Command::FuzzOracle(fuzz) => fuzz.run(),
         Command::FuzzBounded(fuzz) => fuzz.run(),
+        Command::FalseHolds(corpus) => corpus.run(),
+        Command::FuzzLoops(fuzz) => fuzz.run(),
         Command::ShuttleTests(tests) => tests.run(),
         Command::NativeMatrix(matrix) => matrix.run(),
         Command::NativeExamples(examples) => examples.run(),

@@ -12,6 +12,7 @@ mod fiber;
 mod here;
 pub mod interrupt;
 mod leaks;
+mod limits;
 mod loaded;
 pub mod locals;
 mod memory;
@@ -32,8 +33,9 @@ mod wording;
 pub mod worker;
 
 pub use arena::{Allocator, owned, untracked};
+pub use limits::Limits;
 pub use memory::ordered;
 pub use pulse::Pulse;
-pub use session::{Job, Limits, Program};
+pub use session::{Job, Program};
 pub use statics::{claim, is_static};
 pub use tag::Tag;

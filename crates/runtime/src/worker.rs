@@ -20,9 +20,10 @@ use unpick_core::violation::Point;
 use crate::facts::Facts;
 use crate::fiber::Fiber;
 use crate::here::{self, Alarm};
+use crate::limits::Limits;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
-use crate::session::{self, Limits, Program, Session};
+use crate::session::{self, Program, Session};
 use crate::{arena, interrupt, panics, signals, site};
 
 /// When to give up.

@@ -1,0 +1,24 @@
+// violated: failed assertion
+// A loop draws random numbers with a state of its own, and fails at the third.
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static atomic_int flag;
+static unsigned state = 1;
+static void *set(void *unused) {
+    atomic_store_explicit(&flag, 1, memory_order_release);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    int first = rand_r(&state), second = rand_r(&state), third = rand_r(&state);
+    assert(third != first && third != second);
+    state = 1;
+    pthread_create(&thread, 0, set, 0);
+    while (!atomic_load_explicit(&flag, memory_order_acquire)) {
+        assert(rand_r(&state) != third);
+    }
+    pthread_join(thread, 0);
+    return 0;
+}

@@ -1,0 +1,19 @@
+//! Explores one of the programs, and prints the verdict in a line: `false-holds NAME`.
+
+#![allow(clippy::print_stdout, reason = "the line is what this is for")]
+
+include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+
+fn main() {
+    let name = std::env::args().nth(1).expect("the name of a program");
+    let line = match explore(&name, &unpick::Check::new()) {
+        Ok(verdict) => match verdict.violation() {
+            Some(finding) => {
+                format!("violated: {} ({} executions)", finding.title, verdict.stats().executions)
+            }
+            None => verdict.to_string(),
+        },
+        Err(error) => format!("error: {error}"),
+    };
+    println!("{}", line.lines().next().unwrap_or_default());
+}

@@ -1,0 +1,26 @@
+//! violated: panic
+//!
+//! The first round in vain sets a flag in a box. Every further round leaves it as it is, so these may be dropped, and
+//! the first may not.
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use unpick::sync::Arc;
+use unpick::sync::atomic::AtomicBool;
+use unpick::thread;
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let other = thread::spawn(move || theirs.store(true, Release));
+        let seen = black_box(Box::new(Cell::new(false)));
+        while !flag.load(Acquire) {
+            seen.set(true);
+        }
+        assert!(!seen.get());
+        other.join().unwrap();
+    }
+}

@@ -1,0 +1,27 @@
+//! holds
+//!
+//! As `sticky_rc`, and asks for nothing of the flag that is shared in one thread.
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::rc::Rc;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use unpick::sync::Arc;
+use unpick::sync::atomic::AtomicBool;
+use unpick::thread;
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let other = thread::spawn(move || theirs.store(true, Release));
+        let seen = black_box(Rc::new(Cell::new(false)));
+        let same = black_box(seen.clone());
+        while !flag.load(Acquire) {
+            seen.set(true);
+        }
+        assert!(!same.get() || flag.load(Acquire));
+        other.join().unwrap();
+    }
+}

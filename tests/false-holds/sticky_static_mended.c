@@ -1,0 +1,21 @@
+// holds
+// As sticky_static; the assertion asks for nothing of the flag.
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int flag;
+static int seen;
+static void *set(void *unused) {
+    atomic_store_explicit(&flag, 1, memory_order_release);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, set, 0);
+    while (!atomic_load_explicit(&flag, memory_order_acquire)) {
+        seen = 1;
+    }
+    assert(!seen || atomic_load_explicit(&flag, memory_order_acquire));
+    pthread_join(thread, 0);
+    return 0;
+}

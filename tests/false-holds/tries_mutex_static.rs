@@ -1,0 +1,34 @@
+//! violated: panic
+//!
+//! A loop counts its rounds in a static under a mutex, and fails in the fourth.
+
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use unpick::sync::Arc;
+use unpick::sync::Mutex;
+use unpick::sync::atomic::AtomicBool;
+use unpick::thread;
+
+static TRIES: Mutex<usize> = Mutex::new(0);
+
+/// One more; how many there were.
+fn count() -> usize {
+    let mut tries = TRIES.lock().unwrap();
+    *tries += 1;
+    *tries - 1
+}
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        *TRIES.lock().unwrap() = 0;
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let other = thread::spawn(move || theirs.store(true, Release));
+        while !flag.load(Acquire) {
+            if count() == 3 {
+                panic!("too many tries");
+            }
+        }
+        other.join().unwrap();
+    }
+}

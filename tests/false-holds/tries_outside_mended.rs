@@ -1,0 +1,26 @@
+//! holds
+//!
+//! As `tries_outside`; the count in memory from `unpick::outside` ends at 3, and from then on a round changes nothing.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use unpick::sync::Arc;
+use unpick::sync::atomic::AtomicBool;
+use unpick::thread;
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        let tries = unpick::outside(|| Box::new(AtomicUsize::new(0)));
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let other = thread::spawn(move || theirs.store(true, Release));
+        while !flag.load(Acquire) {
+            if tries.load(Relaxed) < 3 {
+                tries.fetch_add(1, Relaxed);
+            }
+        }
+        assert!(tries.load(Relaxed) <= 3);
+        other.join().unwrap();
+    }
+}

@@ -1,0 +1,28 @@
+//! holds
+//!
+//! As `tries_std_static`; the count in a static of `std` ends at 3, and from then on a round changes nothing.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use unpick::sync::Arc;
+use unpick::sync::atomic::AtomicBool;
+use unpick::thread;
+
+static TRIES: AtomicUsize = AtomicUsize::new(0);
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        TRIES.store(0, Relaxed);
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let other = thread::spawn(move || theirs.store(true, Release));
+        while !flag.load(Acquire) {
+            if TRIES.load(Relaxed) < 3 {
+                TRIES.fetch_add(1, Relaxed);
+            }
+        }
+        assert!(TRIES.load(Relaxed) <= 3);
+        other.join().unwrap();
+    }
+}

@@ -1,0 +1,30 @@
+//! holds
+//!
+//! As `tries_thread_local`; the count in a `thread_local!` of `std` ends at 3, and from then on a round changes nothing.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use unpick::sync::Arc;
+use unpick::sync::atomic::AtomicBool;
+use unpick::thread;
+
+thread_local! {
+    static TRIES: Cell<usize> = const { Cell::new(0) };
+}
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        TRIES.set(0);
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let other = thread::spawn(move || theirs.store(true, Release));
+        while !flag.load(Acquire) {
+            if TRIES.get() < 3 {
+                TRIES.replace(TRIES.get() + 1);
+            }
+        }
+        assert!(TRIES.get() <= 3);
+        other.join().unwrap();
+    }
+}

@@ -1,0 +1,20 @@
+// holds
+// As tries_unseen; the count ends at 3.
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int flag;
+int count_up_to(int most);
+static void *set(void *unused) {
+    atomic_store_explicit(&flag, 1, memory_order_release);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, set, 0);
+    while (!atomic_load_explicit(&flag, memory_order_acquire)) {
+        assert(count_up_to(3) <= 3);
+    }
+    pthread_join(thread, 0);
+    return 0;
+}

@@ -1,0 +1,239 @@
+//! Compares what a check says about a program with what it says without waiting loops.
+//!
+//! The reference is the same program with at most [`ROUNDS`] rounds in each loop, explored without recognition of loops: a thread
+//! that has spent them does nothing more. A program whose reference breaks a property must not hold, and one whose reference
+//! does not must not break one. Whether threads may wait for ever is asked in a third run; as the answer is not exact if loops write,
+//! differences in that are counted only.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::program::Program;
+use super::verdict::{Verdict, checking, output};
+use crate::Problem;
+
+/// Rounds of a loop in the reference.
+pub(crate) const ROUNDS: usize = 4;
+
+/// Rounds in the reference before it is said to lack a violation.
+const MORE_ROUNDS: usize = 8;
+
+/// Time for each run.
+const TIME: &str = "3s";
+
+/// Violations that the reference cannot have.
+const ENDLESS: [&str; 2] = ["livelock", "deadlock"];
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// As it is.
+    Real,
+    /// With bounded loops.
+    Bounded,
+    /// With bounded loops, and for the question whether threads may wait for ever.
+    Endless,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Way::Real => "real",
+            Way::Bounded => "bounded",
+            Way::Endless => "endless",
+        }
+    }
+}
+
+/// Programs that were built together.
+#[derive(Clone, Debug)]
+pub(crate) enum Built {
+    Rust { program: PathBuf },
+    C { unpick: PathBuf, program: PathBuf },
+}
+
+/// What a run said.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) verdict: Verdict,
+    /// Titles of violations that any run can have.
+    faults: BTreeSet<String>,
+    /// Whether threads wait for ever.
+    endless: bool,
+}
+
+impl Built {
+    /// How to run a program.
+    pub(crate) fn command(&self, number: usize, model: &str, way: Way, rounds: usize) -> Command {
+        let mut command = match self {
+            Built::Rust { program } => checking(program),
+            Built::C { unpick, program } => {
+                let mut command = checking(unpick);
+                command.args(["run", "--"]).arg(program);
+                command
+            }
+        };
+        command.args([&number.to_string(), way.name(), &rounds.to_string()]);
+        let loops = if way == Way::Real { "on" } else { "off" };
+        // Executions have a few dozen events.
+        command.env("UNPICK_MAX_EVENTS", "400").env("UNPICK_KEEP_GOING", "9").env("UNPICK_LOOPS", loops);
+        command.env("UNPICK_TIME", TIME).env("UNPICK_STRATEGY", "optimal").env("UNPICK_MODEL", model);
+        command
+    }
+
+    fn run(&self, number: usize, model: &str, way: Way, rounds: usize) -> Result<Seen, Problem> {
+        let said = output(&mut self.command(number, model, way, rounds))?;
+        Ok(Seen::read(&said))
+    }
+
+    /// Runs a program in all ways, and compares.
+    pub(crate) fn judge(&self, number: usize, program: &Program) -> Result<Judgement, Problem> {
+        let run = |way, rounds| self.run(number, program.model, way, rounds);
+        let real = run(Way::Real, ROUNDS)?;
+        if let Verdict::Inconclusive(reason) = &real.verdict {
+            // What is named is a place in a source that nobody sees.
+            let reason = reason.split(", at ").next().unwrap_or(reason).to_string();
+            let (result, waits) = (Outcome::Inconclusive(reason), Waits::Neither);
+            return Ok(Judgement { result, waits, real, reference: None });
+        }
+        let mut reference = run(Way::Bounded, ROUNDS)?;
+        if !real.faults.is_empty() && reference.verdict == Verdict::Holds {
+            reference = run(Way::Bounded, MORE_ROUNDS)?;
+        }
+        let endless = run(Way::Endless, ROUNDS)?;
+        let (result, waits) = (compare(&real, &reference), Waits::of(&real, &endless));
+        Ok(Judgement { result, waits, real, reference: Some(reference) })
+    }
+}
+
+impl Seen {
+    fn read(said: &str) -> Seen {
+        let verdict = Verdict::find(said);
+        let mut titles = BTreeSet::new();
+        if let Some(Verdict::Violated(first)) = &verdict {
+            // Rust programs list all titles, and reports of C programs begin with theirs.
+            let listed = first.split(", ").filter(|title| !title.starts_with("and ")).map(String::from);
+            titles.extend(listed);
+            titles.extend(said.lines().filter_map(|line| line.strip_prefix("error: ")).map(String::from));
+        }
+        let (endless, faults): (BTreeSet<String>, _) =
+            titles.into_iter().partition(|title| ENDLESS.contains(&title.as_str()));
+        let last = || said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        let verdict = verdict.unwrap_or_else(|| Verdict::Failed(last().trim().to_string()));
+        Seen { verdict, faults, endless: !endless.is_empty() }
+    }
+}
+
+/// How the real program and the reference differ.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// Not at all.
+    Same,
+    /// The program holds, and the reference breaks a property.
+    FalseHolds,
+    /// The program breaks a property, and the reference does not.
+    FalseAlarm,
+    /// The check of the program failed, for this reason.
+    Error(String),
+    /// The program waits for ever, and the reference breaks another property.
+    Hidden,
+    /// The check of the program proves nothing, for this reason.
+    Inconclusive(String),
+    /// The reference proves nothing.
+    TooLarge,
+}
+
+impl Outcome {
+    /// Whether the check is wrong.
+    pub(crate) fn is_wrong(&self) -> bool {
+        matches!(self, Outcome::FalseHolds | Outcome::FalseAlarm | Outcome::Error(_))
+    }
+}
+
+fn compare(real: &Seen, reference: &Seen) -> Outcome {
+    if let Verdict::Failed(text) = &real.verdict {
+        // After the semicolon comes advice.
+        return Outcome::Error(text.split(';').next().unwrap_or(text).to_string());
+    }
+    if let Verdict::Failed(text) = &reference.verdict {
+        return Outcome::Error(format!("in the reference: {text}"));
+    }
+    let sure = !matches!(reference.verdict, Verdict::Inconclusive(_));
+    match (real.faults.is_empty(), reference.faults.is_empty()) {
+        (true, true) | (false, true) if !sure => Outcome::TooLarge,
+        (true, true) | (false, false) => Outcome::Same,
+        (false, true) => Outcome::FalseAlarm,
+        (true, false) if real.endless => Outcome::Hidden,
+        (true, false) => Outcome::FalseHolds,
+    }
+}
+
+/// Who says that threads wait for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Waits {
+    Neither,
+    Both,
+    OnlyProgram,
+    OnlyReference,
+}
+
+impl Waits {
+    fn of(real: &Seen, endless: &Seen) -> Waits {
+        let sure = |seen: &Seen| matches!(seen.verdict, Verdict::Holds | Verdict::Violated(_));
+        match (real.endless, !endless.faults.is_empty()) {
+            (true, true) => Waits::Both,
+            (true, false) if sure(endless) => Waits::OnlyProgram,
+            (false, true) if real.verdict == Verdict::Holds => Waits::OnlyReference,
+            _ => Waits::Neither,
+        }
+    }
+}
+
+/// What came of a program.
+#[derive(Clone, Debug)]
+pub(crate) struct Judgement {
+    pub(crate) result: Outcome,
+    pub(crate) waits: Waits,
+    pub(crate) real: Seen,
+    /// Nothing if the check of the program proves nothing.
+    pub(crate) reference: Option<Seen>,
+}
+
+impl Judgement {
+    /// Whether a smaller program shows the same as this one.
+    pub(crate) fn is_like(&self, other: &Judgement) -> bool {
+        let same = match (&self.result, &other.result) {
+            (Outcome::Error(_), Outcome::Error(_)) => true,
+            (own, others) => own == others,
+        };
+        same && (self.result.is_wrong() || self.waits == other.waits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violation_that_only_one_of_them_has_is_wrong() {
+        let seen = Seen::read;
+        let wrong = seen("violated: panic\n");
+        let (holds, endless) = (seen("holds (cpp20: 1 execution)\n"), seen("violated: livelock\n"));
+        let unsure = seen("inconclusive: no violation, but the time was up (cpp20: 9 executions)\n");
+        assert_eq!(compare(&holds, &wrong), Outcome::FalseHolds);
+        assert_eq!(compare(&wrong, &holds), Outcome::FalseAlarm);
+        assert_eq!(compare(&wrong, &unsure), Outcome::TooLarge);
+        assert_eq!(compare(&wrong, &wrong), Outcome::Same);
+        assert_eq!(compare(&endless, &holds), Outcome::Same);
+        assert_eq!(compare(&endless, &wrong), Outcome::Hidden);
+        assert_eq!(Waits::of(&endless, &holds), Waits::OnlyProgram);
+    }
+
+    #[test]
+    fn reports_of_c_programs_are_counted() {
+        let said = "error: livelock\n  x\nerror: failed assertion\nviolated: livelock, and 1 more (cpp20: 2 executions)";
+        let seen = Seen::read(said);
+        assert!(seen.endless && seen.faults.contains("failed assertion") && seen.faults.len() == 1);
+    }
+}
