@@ -3,6 +3,9 @@
 //! The main thread of the engine spawns one thread per thread of the program and ends; program
 //! thread `i` is engine thread `i + 1`. Places of the program are locations of the engine, under
 //! the same numbers.
+//!
+//! Loops that wait are recognised exactly: the state of a thread where a round begins is its position and all its
+//! registers. When a state comes back, [`Execution::spin`] is asked whether the thread stops.
 
 use std::collections::BTreeSet;
 
@@ -38,6 +41,8 @@ pub struct Explored {
     pub beyond: u64,
     /// Executions that were given up, since they are known from others.
     pub ended: u64,
+    /// Executions with too many events; they are counted nowhere else, and have no key.
+    pub cut: u64,
     /// Graphs that were not followed because of the bound.
     pub left_out: u64,
     /// Executions that had been seen before; counted only when keys are kept.
@@ -61,12 +66,25 @@ pub struct Settings<'a> {
     pub in_order: bool,
     /// Whether it then repeats what it has recorded in order.
     pub keeps_order: bool,
+    /// Whether threads stop in loops that wait. If not, executions are cut at `most_events`.
+    pub recognises: bool,
+    /// Events of an execution at most.
+    pub most_events: usize,
 }
 
 impl<'a> Settings<'a> {
     /// Counting only.
     pub fn counting(model: &'a str) -> Settings<'a> {
-        Settings { model, spurious: false, keys: false, bound: None, in_order: false, keeps_order: false }
+        Settings {
+            model,
+            spurious: false,
+            keys: false,
+            bound: None,
+            in_order: false,
+            keeps_order: false,
+            recognises: true,
+            most_events: usize::MAX,
+        }
     }
 
     /// Keeping keys.
@@ -82,11 +100,11 @@ impl<'a> Settings<'a> {
 /// When the model is not known, or the engine finds the program not to repeat itself.
 pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     let model = unpick_models::by_name(settings.model).expect("a known memory model");
-    let mut execution = Execution::new(model, strategy(settings), usize::MAX);
+    let mut execution = Execution::new(model, strategy(settings), settings.most_events);
     let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
     let mut found = Explored::default();
     loop {
-        let outcome = run(&mut execution, program, &mut machines);
+        let outcome = run_with(&mut execution, program, &mut machines, settings.recognises);
         let graph = execution.graph();
         if execution.is_beyond() {
             found.beyond += 1;
@@ -97,6 +115,13 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
         }
         if matches!(outcome, Outcome::Ended) {
             found.ended += 1;
+            if !execution.advance() {
+                break;
+            }
+            continue;
+        }
+        if matches!(outcome, Outcome::Cut(_)) {
+            found.cut += 1;
             if !execution.advance() {
                 break;
             }
@@ -136,11 +161,22 @@ fn strategy(settings: Settings<'_>) -> Box<dyn Strategy> {
 
 /// One run of a program.
 pub fn run(execution: &mut Execution, program: &Program, machines: &mut [Machine]) -> Outcome {
+    run_with(execution, program, machines, true)
+}
+
+/// One run of a program; `recognises`: whether threads stop in loops that wait.
+fn run_with(
+    execution: &mut Execution,
+    program: &Program,
+    machines: &mut [Machine],
+    recognises: bool,
+) -> Outcome {
     execution.begin();
     for place in execution.graph().location_count()..program.places() {
         execution.graph_mut().add_location(program.initial(place as u16) as u64);
     }
     machines.iter_mut().for_each(Machine::reset);
+    let mut arrivals: Vec<Vec<Arrival>> = vec![Vec::new(); machines.len()];
     let mut spawned = 0;
     while let Some(thread) = execution.next_thread() {
         if thread == ThreadId::MAIN {
@@ -151,14 +187,43 @@ pub fn run(execution: &mut Execution, program: &Program, machines: &mut [Machine
                 execution.op(thread, &Op::finish());
             }
         } else {
-            step(execution, program, thread, &mut machines[thread.index() - 1]);
+            let number = thread.index() - 1;
+            let arrivals = recognises.then_some(&mut arrivals[number]);
+            step(execution, program, thread, &mut machines[number], arrivals);
         }
     }
     execution.end()
 }
 
+/// The state of a thread where it began a round of a loop.
+#[derive(Clone, Debug)]
+struct Arrival {
+    /// Events of the thread before.
+    at: u32,
+    position: usize,
+    registers: Vec<Value>,
+}
+
+/// Notes where a thread begins a round; where earlier rounds began in the same state, the latest first.
+fn arrive(arrivals: &mut Vec<Arrival>, at: u32, machine: &Machine) -> Vec<u32> {
+    let (position, registers) = (machine.position(), machine.registers());
+    // A thread that had to stop here comes by once more.
+    if arrivals.last().is_none_or(|last| last.at < at) {
+        arrivals.push(Arrival { at, position, registers: registers.to_vec() });
+    }
+    let before = arrivals.iter().rev().filter(|before| before.at < at);
+    let same = before.filter(|before| before.position == position && before.registers == registers);
+    same.map(|before| before.at).collect()
+}
+
 /// Lets a thread take ops until it must stop.
-fn step(execution: &mut Execution, program: &Program, thread: ThreadId, machine: &mut Machine) {
+fn step(
+    execution: &mut Execution,
+    program: &Program,
+    thread: ThreadId,
+    machine: &mut Machine,
+    mut arrivals: Option<&mut Vec<Arrival>>,
+) {
     loop {
         let current = machine.current();
         // Places in the source: those of the thread's code.
@@ -168,6 +233,16 @@ fn step(execution: &mut Execution, program: &Program, thread: ThreadId, machine:
             execution.block(thread, Waiter { point, wait: Wait::Assume });
             return;
         };
+        if let Some(arrivals) = arrivals.as_deref_mut()
+            && machine.is_at_head()
+        {
+            let at = execution.position(thread);
+            let point = Point { thread, index: at, site };
+            let rounds = arrive(arrivals, at, machine);
+            if rounds.into_iter().any(|from| execution.spin(point, Some(&op), from)) {
+                return;
+            }
+        }
         let Some(value) = execution.op(thread, &op) else { return };
         match current {
             Step::Done => return,

@@ -157,6 +157,7 @@ pub fn flushed(program: &Program) -> Program {
                 Stmt::If { cond, then, otherwise } => {
                     Stmt::If { cond: cond.clone(), then: body(then), otherwise: body(otherwise) }
                 }
+                Stmt::Await { body: round, until } => Stmt::Await { body: body(round), until: until.clone() },
                 other => other.clone(),
             });
             if matches!(statement, Stmt::Store { mode: Mode::SeqCst, .. }) {
@@ -174,24 +175,14 @@ pub fn flushed(program: &Program) -> Program {
 
 /// Whether a program has `sc` stores, so that [`flushed`] is another program.
 pub fn has_seqcst_stores(program: &Program) -> bool {
-    any(program, &|statement| matches!(statement, Stmt::Store { mode: Mode::SeqCst, .. }))
+    program.any(&|statement| matches!(statement, Stmt::Store { mode: Mode::SeqCst, .. }))
 }
 
 /// Whether a program has accesses that fibers cannot make.
 pub fn has_plain_accesses(program: &Program) -> bool {
-    any(program, &|statement| {
+    program.any(&|statement| {
         matches!(statement, Stmt::Load { mode: Mode::Plain, .. } | Stmt::Store { mode: Mode::Plain, .. })
     })
-}
-
-fn any(program: &Program, is: &dyn Fn(&Stmt) -> bool) -> bool {
-    fn within(body: &[Stmt], is: &dyn Fn(&Stmt) -> bool) -> bool {
-        body.iter().any(|statement| match statement {
-            Stmt::If { then, otherwise, .. } => within(then, is) || within(otherwise, is),
-            other => is(other),
-        })
-    }
-    program.threads.iter().any(|thread| within(&thread.body, is))
 }
 
 /// Collects what the runtime shows.
