@@ -10,7 +10,9 @@
 //! - **Writes** may go if nobody can tell. In the order of the writes to a location, those of the round that stand next
 //!   to each other follow some write `p`, and leave the value that `p` left. Nobody else has read any of them but
 //!   the last. Whoever has read the last reads `p` instead. It still finds the same value, but it may now
-//!   synchronise with `p`: it must learn nothing that it did not learn from the last.
+//!   synchronise with `p`: it must learn nothing that it did not learn from the last. This is asked
+//!   even if nobody has read the last yet, since the thread itself may do so later: it is not stopped in the execution in
+//!   which it does.
 //! - **Threads that start, end or are joined, and signals**, never go: others act on them.
 //!
 //! The rule is judged on the graph as it is. If another thread later reads a write of the round other than the last, or
@@ -82,19 +84,19 @@ fn row_leaves_nothing(graph: &Graph, thread: ThreadId, round: &Range<u32>, addr:
         return false;
     }
     let before = graph.write_at(addr, first - 1);
-    let row = graph.writes(addr)[first - 1..].iter().take_while(|&&write| is_in(write, thread, round)).count();
+    let row =
+        graph.writes(addr)[first - 1..].iter().take_while(|&&write| is_in(write, thread, round)).count();
     let last = graph.write_at(addr, first + row - 1);
     if graph.value(addr, last) != graph.value(addr, before) && !mutant::is(Mutant::RoundChangesValue) {
+        return false;
+    }
+    if !learns_no_more(graph, before, last) && !mutant::is(Mutant::RoundHidesRelease) {
         return false;
     }
     let mut readers = graph.reads(addr).iter().filter(|&&read| !is_in(read, thread, round));
     readers.all(|&read| {
         let source = graph.event(read).rf;
-        if source == last {
-            learns_no_more(graph, before, last) || mutant::is(Mutant::RoundHidesRelease)
-        } else {
-            !is_in(source, thread, round) || mutant::is(Mutant::RoundIsObserved)
-        }
+        source == last || !is_in(source, thread, round) || mutant::is(Mutant::RoundIsObserved)
     })
 }
 
@@ -133,18 +135,24 @@ impl Waiting {
 }
 
 /// Whether the thread would do the same again, if all these threads wait in their loops for ever: with their rounds taken
-/// out, each of its reads sees the newest write, and nothing in the round is a free choice.
+/// out, each of its reads sees the newest write, or what the round itself has written before, and nothing in the round
+/// is a free choice.
 pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting]) -> bool {
     if waiting.from < graph.past_of(waiting.thread) {
         return false;
     }
     let in_round = |id: EventId| !id.is_init() && all.iter().any(|other| other.has(id));
-    waiting.events(graph).all(|(_, event)| {
+    waiting.events(graph).all(|(id, event)| {
         if event.is_free() {
             return false;
         }
-        if !event.is_read() || (!event.rf.is_init() && waiting.has(event.rf)) {
+        if !event.is_read() {
             return true;
+        }
+        // The next round writes last: what this one has written before, the next one will see there.
+        let earlier = waiting.events(graph).take_while(|(other, _)| *other != id);
+        if earlier.into_iter().any(|(_, other)| other.is_write() && other.addr == event.addr) {
+            return !event.rf.is_init() && waiting.has(event.rf);
         }
         // Nobody but those who wait may have written since.
         let since = graph.writes(event.addr).iter().rev().take_while(|&&write| write != event.rf);

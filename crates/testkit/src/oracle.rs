@@ -198,7 +198,6 @@ impl Oracle<'_, '_> {
         }
         Ok(())
     }
-
 }
 
 /// Asks each model, and records the graph where it is accepted.

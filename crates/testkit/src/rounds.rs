@@ -17,8 +17,8 @@
 //! dropped must be consistent: so says the rule.
 //!
 //! A graph is stuck if each thread is done, waits for a lock, or stands at the head of a loop at the end of a round
-//! that may be dropped, has no free choice, and reads the newest writes when the last rounds of all threads are
-//! taken out. Not compared: which and how many graphs there are in which some thread does not end.
+//! that may be dropped, has no free choice, and reads what it has written itself, or else the newest writes when the
+//! last rounds of all threads are taken out. Not compared: which and how many graphs there are in which some thread does not end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -36,7 +36,7 @@ use crate::{Machine, Model, Step};
 pub const ROUNDS: usize = 3;
 
 /// Steps of brute force at most. Programs that need more are given up.
-const BUDGET: u64 = 400_000;
+const BUDGET: u64 = 100_000;
 
 /// Events of an execution of the engine at most: more than any that is compared has.
 const MOST_EVENTS: usize = 200;
@@ -65,7 +65,11 @@ pub struct Unrolled {
 /// # Errors
 ///
 /// When it is too large.
-pub fn unroll(program: &Program, spurious: bool, rounds: usize) -> Result<BTreeMap<Model, Unrolled>, TooLarge> {
+pub fn unroll(
+    program: &Program,
+    spurious: bool,
+    rounds: usize,
+) -> Result<BTreeMap<Model, Unrolled>, TooLarge> {
     let mut found: BTreeMap<Model, Unrolled> =
         Model::ALL.iter().map(|&model| (model, Unrolled::default())).collect();
     each_graph(program, spurious, rounds, BUDGET, &mut |candidates, graph, chosen| {
@@ -76,7 +80,8 @@ pub fn unroll(program: &Program, spurious: bool, rounds: usize) -> Result<BTreeM
             if !derived.consistent(model) {
                 continue;
             }
-            let describe = || (candidates.outcome(program, graph, chosen), candidates.key(program, graph, chosen));
+            let describe =
+                || (candidates.outcome(program, graph, chosen), candidates.key(program, graph, chosen));
             let (outcome, key) = described.get_or_insert_with(describe);
             unrolled.racy |= derived.racy(model);
             if judged.is_refuted(model) {
@@ -165,8 +170,10 @@ impl<'g> Judged<'g> {
             let last = trace.events.len();
             let rounds = self.rounds();
             let own = droppable.iter().map(|&number| &rounds[number]);
-            let froms: Vec<usize> =
-                own.filter(|round| round.thread == thread && round.to == last).map(|round| round.from).collect();
+            let froms: Vec<usize> = own
+                .filter(|round| round.thread == thread && round.to == last)
+                .map(|round| round.from)
+                .collect();
             let extended = choices.iter().flat_map(|choice: &BTreeMap<usize, usize>| {
                 froms.iter().map(|&from| {
                     let mut choice = choice.clone();
@@ -196,8 +203,13 @@ impl<'g> Judged<'g> {
         let size = self.graph.events.len();
         (0..size).filter(|&read| in_round(read) && self.graph.events[read].reads()).all(|read| {
             let source = source(self.graph, read);
-            if is_in(source, positions[read].0) {
-                return true;
+            // The round that comes next writes after all that is there, and reads what it writes.
+            let thread = positions[read].0;
+            let (events, place) = (&self.graph.events, self.graph.events[read].place);
+            let own =
+                |write: usize| events[write].writes() && events[write].place == place && is_in(write, thread);
+            if (0..read).any(|write| own(write)) {
+                return is_in(source, thread);
             }
             let order = order(self.graph, self.graph.events[read].place);
             let newest = order.iter().rposition(|&write| !in_round(write));
@@ -235,7 +247,13 @@ fn source(graph: &Graph, read: usize) -> usize {
 }
 
 /// A round, if its shape allows it to be dropped, with the graph without it.
-fn without(candidates: &Candidates<'_>, graph: &Graph, thread: usize, from: usize, to: usize) -> Option<Round> {
+fn without(
+    candidates: &Candidates<'_>,
+    graph: &Graph,
+    thread: usize,
+    from: usize,
+    to: usize,
+) -> Option<Round> {
     let size = graph.events.len();
     let in_round = |event: usize| {
         let (of, index) = candidates.positions[event];
@@ -247,8 +265,10 @@ fn without(candidates: &Candidates<'_>, graph: &Graph, thread: usize, from: usiz
     }
     // What readers of the round's writes read instead; nothing, if they must not be there.
     let mut instead: BTreeMap<usize, Option<usize>> = BTreeMap::new();
-    let places: BTreeSet<u16> =
-        (0..size).filter(|&e| in_round(e) && graph.events[e].writes()).map(|e| graph.events[e].place).collect();
+    let places: BTreeSet<u16> = (0..size)
+        .filter(|&e| in_round(e) && graph.events[e].writes())
+        .map(|e| graph.events[e].place)
+        .collect();
     for place in places {
         let order = order(graph, place);
         let mut before = 0;
@@ -293,8 +313,7 @@ fn adds_no_order(model: Model, whole: &Derived<'_>, round: &Round) -> bool {
         Model::Sc | Model::Tso | Model::Ra => (&whole.porf, &rest.porf),
         Model::Rc11 | Model::Rc11g | Model::Cpp20 => (&whole.hb, &rest.hb),
     };
-    (0..round.kept.len())
-        .all(|a| elements(after.row(a)).all(|b| before.has(round.kept[a], round.kept[b])))
+    (0..round.kept.len()).all(|a| elements(after.row(a)).all(|b| before.has(round.kept[a], round.kept[b])))
 }
 
 /// What came of a comparison.
@@ -322,7 +341,9 @@ pub fn judge(
         let settings = Settings { spurious, most_events: MOST_EVENTS, ..Settings::exact(model.name()) };
         match compare(program, &explore(settings), truth) {
             Judgement::Same => {}
-            Judgement::Differs(problem) => return Judgement::Differs(format!("{model}: {program}\n{problem}")),
+            Judgement::Differs(problem) => {
+                return Judgement::Differs(format!("{model}: {program}\n{problem}"));
+            }
             Judgement::TooLarge => return Judgement::TooLarge,
         }
     }
@@ -350,7 +371,8 @@ pub fn compare(program: &Program, found: &Explored, truth: &Unrolled) -> Judgeme
             let _ = writeln!(problem, "{what}: {} {:#?}", things.len(), &things[..things.len().min(3)]);
         }
     };
-    let texts = |a: &BTreeSet<Key>, b: &BTreeSet<Key>| a.difference(b).map(Key::to_string).collect::<Vec<_>>();
+    let texts =
+        |a: &BTreeSet<Key>, b: &BTreeSet<Key>| a.difference(b).map(Key::to_string).collect::<Vec<_>>();
     list("graphs that do not exist", texts(&complete, &truth.complete));
     list("missing graphs", texts(&truth.minimal, &complete));
     let lost = truth.outcomes.difference(&outcomes).map(|outcome| format!("{outcome:?}"));

@@ -231,7 +231,11 @@ impl<'p> Traces<'p> {
                 arrivals.push(arrival);
                 if again {
                     let (machine, events, arrivals) = (machine.clone(), events.clone(), arrivals.clone());
-                    self.add(thread, Trace { events, end: End::Stands, arrivals, machine, next: BTreeMap::new() }, found);
+                    self.add(
+                        thread,
+                        Trace { events, end: End::Stands, arrivals, machine, next: BTreeMap::new() },
+                        found,
+                    );
                 }
                 if rounds >= self.rounds {
                     break End::Long;

@@ -38,7 +38,8 @@ pub fn generate(random: &mut Random) -> Program {
     let text = texts.join(" || ");
     let start = if draft.random.chance(15) { "{x=1} " } else { "" };
     let text = format!("{start}{text}");
-    Program::parse(&text).unwrap_or_else(|error| panic!("a generated program is well formed: {text}: {error}"))
+    Program::parse(&text)
+        .unwrap_or_else(|error| panic!("a generated program is well formed: {text}: {error}"))
 }
 
 struct Draft<'r> {
@@ -143,9 +144,10 @@ impl Draft<'_> {
                 round.push(format!("lock l; {load}; unlock l"));
             }
             6 => {
-                let (taken, (register, load)) = (self.fresh(), self.load());
+                let taken = self.fresh();
                 round.push(format!("{taken}=trylock l"));
                 if self.random.chance(60) {
+                    let (register, load) = self.load();
                     round.push(format!("if({taken}==1){{{load}; unlock l}}"));
                     tests.push(format!("{taken}==1 and {register}==1"));
                 } else {
@@ -191,7 +193,8 @@ impl Draft<'_> {
         while left > 0 {
             left -= 1;
             // store, load, update, fence, section, branch
-            let weights = [40, 28, 14, 3, if self.locks { 30 } else { 0 }, if self.registers > 0 { 6 } else { 0 }];
+            let weights =
+                [40, 28, 14, 3, if self.locks { 30 } else { 0 }, if self.registers > 0 { 6 } else { 0 }];
             out.push(match self.random.weighted(&weights) {
                 0 => self.store(),
                 1 => self.load().1,
