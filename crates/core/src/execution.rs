@@ -19,6 +19,8 @@ mod replaying;
 mod sampling;
 mod waiting;
 
+use std::ops::Range;
+
 use crate::event::{Event, EventId};
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
@@ -60,6 +62,8 @@ struct Run {
 struct Rest {
     waits_for: Option<EventId>,
     blocked: Option<Waiter>,
+    /// The rounds that let it stop in a loop, the last one first.
+    rounds: Vec<Range<u32>>,
     /// What the thread knew at `viewed`: a run, and a number of events.
     view: Vec<u32>,
     viewed: (u64, u32),

@@ -45,6 +45,56 @@ pub fn leaves_nothing(graph: &Graph, thread: ThreadId, round: Range<u32>) -> boo
     !writes || leaves_no_write(graph, thread, round)
 }
 
+/// How many rounds that write, and that nobody has noticed, a thread may have behind it and still go on.
+///
+/// If it stopped after the first, graphs would be lost in which somebody notices the round after, or because of,
+/// something that the thread does later: the search adds what it does later first, and points reads at it afterwards.
+/// An example under sequential consistency: T0 reads `y`; T1 `x = 1`; T2 `while x == 0 { lock; unlock } y = 1`; T3 tries
+/// to lock. That T0 reads 1 and T3 fails is found from the graph in which T2 has `y = 1` after a round, and T3
+/// has not been there yet. In return, graphs are visited that say nothing new. What needs more such rounds at a time is
+/// not found.
+pub const SPARE: usize = 1;
+
+/// What the last rounds of a thread are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Idle {
+    /// They matter.
+    No,
+    /// The last one leaves nothing behind, and has only read.
+    Reads,
+    /// They leave nothing behind, and have written.
+    Writes,
+}
+
+/// The rounds that leave nothing behind, back from here, into `rounds`; `earlier`: where the thread was in the same
+/// state, the latest first.
+pub fn idle(
+    graph: &Graph,
+    thread: ThreadId,
+    here: u32,
+    earlier: &[u32],
+    rounds: &mut Vec<Range<u32>>,
+) -> Idle {
+    rounds.clear();
+    let mut end = here;
+    for &from in earlier {
+        if leaves_nothing(graph, thread, from..end) {
+            rounds.push(from..end);
+            end = from;
+        }
+    }
+    match rounds.first() {
+        None => Idle::No,
+        Some(last) if events(graph, thread, last).iter().any(Event::is_write) => Idle::Writes,
+        Some(_) => Idle::Reads,
+    }
+}
+
+/// Whether a round writes to the location.
+pub fn writes_to(graph: &Graph, thread: ThreadId, round: &Range<u32>, addr: Addr) -> bool {
+    events(graph, thread, round).iter().any(|event| event.is_write() && event.addr == addr)
+}
+
 /// Whether the event writes in a way that a later one of the same thread can undo.
 fn may_be_undone(event: &Event) -> bool {
     let signals = matches!(event.rmw, Rmw::Post | Rmw::Await | Rmw::TakeBit | Rmw::TakeAll);
@@ -126,11 +176,6 @@ impl Waiting {
         let (thread, from) = (self.thread, self.from.max(graph.base(self.thread) as u32));
         let ids = (from..).map(move |index| EventId { thread, index });
         ids.zip(graph.since(thread, from))
-    }
-
-    /// Whether the round writes to the location.
-    pub fn writes_to(&self, graph: &Graph, addr: Addr) -> bool {
-        self.events(graph).any(|(_, event)| event.is_write() && event.addr == addr)
     }
 }
 

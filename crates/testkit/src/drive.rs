@@ -239,7 +239,7 @@ fn step(
             let at = execution.position(thread);
             let point = Point { thread, index: at, site };
             let rounds = arrive(arrivals, at, machine);
-            if rounds.into_iter().any(|from| execution.spin(point, Some(&op), from)) {
+            if !rounds.is_empty() && execution.spin_since(point, Some(&op), &rounds) {
                 return;
             }
         }

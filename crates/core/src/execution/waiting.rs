@@ -1,9 +1,11 @@
 //! Threads that wait: what for, who lets them go on, and what is left of a run that is ended early.
 
+use std::ops::Range;
+
 use super::Execution;
 use crate::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
 use crate::outcome::{Divergence, Outcome};
-use crate::round::{self, Waiting};
+use crate::round::{self, Idle, Waiting};
 use crate::violation::{Point, Violation, Wait, Waiter};
 
 impl Execution {
@@ -123,14 +125,28 @@ impl Execution {
     /// this was recorded; or since a value that it has read was not the newest, and the strategy
     /// looks ahead; or since the round [matters](round::leaves_nothing).
     pub fn spin(&mut self, point: Point, op: Option<&Op>, from: u32) -> bool {
+        self.stop_in_loop(point, op, &[from], 0)
+    }
+
+    /// The same of a thread that was in this state before several events, the latest first. A round that only reads is
+    /// enough for it to stop; of rounds that write there must be [more](round::SPARE).
+    pub fn spin_since(&mut self, point: Point, op: Option<&Op>, earlier: &[u32]) -> bool {
+        let spare = if self.looks_ahead { 0 } else { round::SPARE };
+        self.stop_in_loop(point, op, earlier, spare)
+    }
+
+    fn stop_in_loop(&mut self, point: Point, op: Option<&Op>, earlier: &[u32], spare: usize) -> bool {
         let thread = point.thread;
         let repeats = !self.is_fresh(thread) || self.goes_on(thread);
         if repeats {
             return false;
         }
-        if !round::leaves_nothing(&self.graph, thread, from..point.index) {
-            return false;
-        }
+        let mut rounds = std::mem::take(&mut self.rests[thread.index()].rounds);
+        let idle = round::idle(&self.graph, thread, point.index, earlier, &mut rounds);
+        let enough = idle == Idle::Reads || rounds.len() > spare;
+        let from = rounds.first().map(|round| round.start);
+        self.rests[thread.index()].rounds = rounds;
+        let Some(from) = from.filter(|_| enough) else { return false };
         let waiting = Waiting { thread, from };
         if self.looks_ahead && !self.is_up_to_date(waiting) {
             if self.strategy.drops_idle_rounds() {
@@ -140,7 +156,7 @@ impl Execution {
         }
         self.ready.set_op(thread, op);
         self.block(thread, Waiter { point, wait: Wait::Spin { from } });
-        if waiting.events(&self.graph).any(|(_, event)| event.is_write()) {
+        if idle == Idle::Writes {
             self.undoing.insert(thread);
         }
         true
@@ -179,14 +195,13 @@ impl Execution {
     /// there makes their last rounds matter.
     #[inline(never)]
     pub(super) fn wake_disturbed(&mut self, by: ThreadId, addr: Addr) {
-        self.wake(|execution, waiter| match waiter.wait {
-            Wait::Spin { from } if waiter.point.thread != by => {
-                let thread = waiter.point.thread;
-                let graph = &execution.graph;
-                Waiting { thread, from }.writes_to(graph, addr)
-                    && !round::leaves_nothing(graph, thread, from..waiter.point.index)
-            }
-            _ => false,
+        self.wake(|execution, waiter| {
+            let (thread, graph) = (waiter.point.thread, &execution.graph);
+            let rounds = &execution.rests[thread.index()].rounds;
+            let matters = |round: &Range<u32>| !round::leaves_nothing(graph, thread, round.clone());
+            matches!(waiter.wait, Wait::Spin { .. })
+                && thread != by
+                && rounds.iter().any(|round| round::writes_to(graph, thread, round, addr) && matters(round))
         });
     }
 
