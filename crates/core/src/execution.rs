@@ -117,6 +117,7 @@ pub struct Execution {
     repeated: usize,
     /// Whether threads may go on when nothing else can run.
     timers: bool,
+    spare_rounds: usize,
 }
 
 impl Execution {
@@ -159,6 +160,7 @@ impl Execution {
             uncounted: 0,
             stable_addresses: true,
             timers: false,
+            spare_rounds: crate::round::SPARE,
         }
     }
 
@@ -166,6 +168,12 @@ impl Execution {
     /// brought up to date by replay instead of being compared.
     pub fn set_stable_addresses(&mut self, stable: bool) {
         self.stable_addresses = stable;
+    }
+
+    /// Says how many rounds that write a thread may have behind it which nobody has noticed: see
+    /// [`crate::round::SPARE`].
+    pub fn set_spare_rounds(&mut self, rounds: usize) {
+        self.spare_rounds = rounds;
     }
 
     /// Lets the limit on events count anew, from here on.

@@ -10,7 +10,9 @@
 //! - **Writes** may go if nobody can tell. In the order of the writes to a location, those of the round that stand next
 //!   to each other follow some write `p`, and leave the value that `p` left. Nobody else has read any of them but
 //!   the last. Whoever has read the last reads `p` instead. It still finds the same value, but it may now
-//!   synchronise with `p`: it must learn nothing that it did not learn from the last. This is asked
+//!   synchronise with `p`: it must learn nothing that it did not learn from the last. And `p` must be before the last in
+//!   `po ∪ rf`, since otherwise `p` may depend on the reader, and no execution has a cycle of dependencies. Then the
+//!   smaller graph has no edge between two events that were not ordered in the same way before. This is asked
 //!   even if nobody has read the last yet, since the thread itself may do so later: it is not stopped in the execution in
 //!   which it does.
 //! - **Threads that start, end or are joined, and signals**, never go: others act on them.
@@ -25,6 +27,7 @@
 
 use std::ops::Range;
 
+use crate::clock::knows;
 use crate::event::{Event, EventId};
 use crate::graph::Graph;
 use crate::mutant::{self, Mutant};
@@ -45,7 +48,8 @@ pub fn leaves_nothing(graph: &Graph, thread: ThreadId, round: Range<u32>) -> boo
     !writes || leaves_no_write(graph, thread, round)
 }
 
-/// How many rounds that write, and that nobody has noticed, a thread may have behind it and still go on.
+/// How many rounds that write, and that nobody has noticed, a thread may have behind it and still go on, unless
+/// [another number](crate::execution::Execution::set_spare_rounds) is asked for.
 ///
 /// If it stopped after the first, graphs would be lost in which somebody notices the round after, or because of,
 /// something that the thread does later: the search adds what it does later first, and points reads at it afterwards.
@@ -150,10 +154,13 @@ fn row_leaves_nothing(graph: &Graph, thread: ThreadId, round: &Range<u32>, addr:
     })
 }
 
-/// Whether a thread that reads and acquires `before` learns nothing that it would not learn from `last`.
+/// Whether a thread that reads `before` depends on nothing that it would not depend on if it read `last`, and
+/// if it acquires learns nothing that it would not learn from `last`.
 fn learns_no_more(graph: &Graph, before: EventId, last: EventId) -> bool {
+    let depends = !graph.keeps_porf() || knows(graph.porf(last), before);
     before.is_init()
-        || graph.published(before).iter().zip(graph.published(last)).all(|(before, last)| before <= last)
+        || depends
+            && graph.published(before).iter().zip(graph.published(last)).all(|(before, last)| before <= last)
 }
 
 /// A thread that waits in a loop: the events of its last round, from here on.

@@ -14,6 +14,7 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId};
+use unpick_core::round;
 use unpick_core::schedule::{Schedule, linearise};
 use unpick_core::strategy::Strategy;
 use unpick_core::violation::{Point, Wait, Waiter};
@@ -70,6 +71,8 @@ pub struct Settings<'a> {
     pub recognises: bool,
     /// Events of an execution at most.
     pub most_events: usize,
+    /// How many rounds that write, and that nobody has noticed, a thread may have and still go on.
+    pub spare_rounds: usize,
 }
 
 impl<'a> Settings<'a> {
@@ -84,6 +87,7 @@ impl<'a> Settings<'a> {
             keeps_order: false,
             recognises: true,
             most_events: usize::MAX,
+            spare_rounds: round::SPARE,
         }
     }
 
@@ -101,6 +105,7 @@ impl<'a> Settings<'a> {
 pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     let model = unpick_models::by_name(settings.model).expect("a known memory model");
     let mut execution = Execution::new(model, strategy(settings), settings.most_events);
+    execution.set_spare_rounds(settings.spare_rounds);
     let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
     let mut found = Explored::default();
     loop {

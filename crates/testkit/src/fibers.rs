@@ -88,7 +88,7 @@ pub fn difference_when_flushed(program: &Program, spurious: bool) -> Option<Stri
 /// # Panics
 ///
 /// When the model is not known, the program has plain accesses, or the library reports anything but
-/// a deadlock.
+/// a deadlock or a livelock.
 pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     explore_by(program, settings, "optimal")
 }
@@ -135,7 +135,8 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             let mut machines: Vec<Machine> = seen.compile().into_iter().map(Machine::new).collect();
             let keys = settings.keys;
             move |graph: &Graph, outcome: &Outcome, _: &[u64]| {
-                let key = keys.then(|| key(graph, &seen, &mut machines));
+                let over = !matches!(outcome, Outcome::Again);
+                let key = (keys && over).then(|| key(graph, &seen, &mut machines));
                 theirs.lock().unwrap_or_else(PoisonError::into_inner).see(outcome, key)
             }
         })),
@@ -200,9 +201,16 @@ impl Witness {
         match outcome {
             Outcome::Complete => self.found.complete += 1,
             Outcome::Blocked(_) => self.found.blocked += 1,
-            Outcome::Violated(violation) if matches!(violation.kind, Violation::Deadlock { .. }) => {
+            Outcome::Violated(violation)
+                if matches!(violation.kind, Violation::Deadlock { .. } | Violation::Livelock { .. }) =>
+            {
                 self.found.blocked += 1;
                 self.found.deadlock += 1;
+            }
+            // The search starts over: what it has found so far it will find again.
+            Outcome::Again => {
+                self.found = Explored::default();
+                return true;
             }
             Outcome::Ended if self.gives_up => return true,
             other => {

@@ -8,13 +8,16 @@
 //! - it writes nothing plain, and sends no signal;
 //! - its writes to a place, as far as they are next to each other in `mo`, leave the value of the write `p` before
 //!   them, and none but the last is read outside of the round;
-//! - without the round, and with the readers of the last reading `p`, nothing happens before anything that did not
-//!   before.
+//! - without the round, and with the readers of the last reading `p`, nothing happens before anything, or is before
+//!   it in `po ∪ rf`, that was not so with it.
 //!
 //! What is compared: the complete graphs of the engine are graphs of the program, each is visited once, those in which
 //! no round may be dropped are all visited; the outcomes are those of all complete graphs, whatever may be
 //! dropped; there is a race or a stuck execution if there is one in any graph. And a graph without a round that may be
 //! dropped must be consistent: so says the rule.
+//!
+//! The engine is asked to let threads go on for as many rounds that nobody has noticed as brute force tries: with fewer it
+//! misses graphs, as `unpick_core::round` says.
 //!
 //! A graph is stuck if each thread is done, waits for a lock, or stands at the head of a loop at the end of a round
 //! that may be dropped, has no free choice, and reads what it has written itself, or else the newest writes when the
@@ -24,11 +27,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::axioms::{Derived, Graph};
-use crate::drive::{Explored, Settings};
+use crate::drive::{Explored, Settings, explore};
 use crate::key::{Key, KeyEvent, Kind};
 use crate::oracle::{Candidates, Ending, Outcome, TooLarge, each_graph};
 use crate::program::{Mode, Program, Value};
-use crate::relation::elements;
+use crate::relation::{Relation, elements};
 use crate::trace::{Arrival, End, Trace};
 use crate::{Machine, Model, Step};
 
@@ -309,49 +312,46 @@ fn without(
 /// Whether what happens before what without the round did so with it.
 fn adds_no_order(model: Model, whole: &Derived<'_>, round: &Round) -> bool {
     let rest = Derived::of(&round.rest);
-    let (before, after) = match model {
-        Model::Sc | Model::Tso | Model::Ra => (&whole.porf, &rest.porf),
-        Model::Rc11 | Model::Rc11g | Model::Cpp20 => (&whole.hb, &rest.hb),
+    let within = |before: &Relation, after: &Relation| {
+        (0..round.kept.len())
+            .all(|a| elements(after.row(a)).all(|b| before.has(round.kept[a], round.kept[b])))
     };
-    (0..round.kept.len()).all(|a| elements(after.row(a)).all(|b| before.has(round.kept[a], round.kept[b])))
+    let by_hb = matches!(model, Model::Rc11 | Model::Rc11g | Model::Cpp20);
+    within(&whole.porf, &rest.porf) && (!by_hb || within(&whole.hb, &rest.hb))
 }
 
-/// What came of a comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judgement {
-    /// The program is too large for brute force, or its loops are gone round too often.
-    TooLarge,
-    /// Both agree.
-    Same,
-    /// They do not: in words.
-    Differs(String),
+/// The graphs of a program under each model, if brute force can list all that matter.
+pub fn truths(program: &Program, spurious: bool) -> Option<BTreeMap<Model, Unrolled>> {
+    let truths = unroll(program, spurious, ROUNDS).ok()?;
+    truths.values().all(|truth| !truth.long).then_some(truths)
 }
 
-/// What an engine gets wrong about a program with loops under any model. `explore` explores it.
-pub fn judge(
+/// What an engine gets wrong about a program with loops under any model, in words. Programs that are too large pass.
+pub fn difference(program: &Program, spurious: bool) -> Option<String> {
+    let truths = truths(program, spurious)?;
+    difference_of(program, spurious, &truths, |settings| explore(program, settings))
+}
+
+/// As [`difference`], with another way to explore.
+pub fn difference_of(
     program: &Program,
     spurious: bool,
+    truths: &BTreeMap<Model, Unrolled>,
     mut explore: impl FnMut(Settings<'_>) -> Explored,
-) -> Judgement {
-    let Ok(truths) = unroll(program, spurious, ROUNDS) else { return Judgement::TooLarge };
-    if truths.values().any(|truth| truth.long) {
-        return Judgement::TooLarge;
-    }
-    for (model, truth) in &truths {
-        let settings = Settings { spurious, most_events: MOST_EVENTS, ..Settings::exact(model.name()) };
-        match compare(program, &explore(settings), truth) {
-            Judgement::Same => {}
-            Judgement::Differs(problem) => {
-                return Judgement::Differs(format!("{model}: {program}\n{problem}"));
-            }
-            Judgement::TooLarge => return Judgement::TooLarge,
-        }
-    }
-    Judgement::Same
+) -> Option<String> {
+    truths.iter().find_map(|(model, truth)| {
+        let settings = Settings {
+            spurious,
+            most_events: MOST_EVENTS,
+            spare_rounds: ROUNDS - 1,
+            ..Settings::exact(model.name())
+        };
+        compare(program, &explore(settings), truth).map(|problem| format!("{model}: {program}\n{problem}"))
+    })
 }
 
-/// Compares what an engine has found with brute force.
-pub fn compare(program: &Program, found: &Explored, truth: &Unrolled) -> Judgement {
+/// What an engine has found that differs from brute force, in words.
+pub fn compare(program: &Program, found: &Explored, truth: &Unrolled) -> Option<String> {
     let mut complete = BTreeSet::new();
     let mut outcomes = BTreeSet::new();
     for key in &found.keys {
@@ -383,7 +383,7 @@ pub fn compare(program: &Program, found: &Explored, truth: &Unrolled) -> Judgeme
     if counts != wanted {
         let _ = writeln!(problem, "duplicates, cut, racy, stuck: found {counts:?}, wanted {wanted:?}");
     }
-    if problem.is_empty() { Judgement::Same } else { Judgement::Differs(problem) }
+    (!problem.is_empty()).then_some(problem)
 }
 
 /// How many complete graphs an engine has found in which a round may be dropped: it may, but need not, leave them

@@ -131,7 +131,7 @@ impl Execution {
     /// The same of a thread that was in this state before several events, the latest first. A round that only reads is
     /// enough for it to stop; of rounds that write there must be [more](round::SPARE).
     pub fn spin_since(&mut self, point: Point, op: Option<&Op>, earlier: &[u32]) -> bool {
-        let spare = if self.looks_ahead { 0 } else { round::SPARE };
+        let spare = if self.looks_ahead { 0 } else { self.spare_rounds };
         self.stop_in_loop(point, op, earlier, spare)
     }
 
