@@ -50,6 +50,20 @@ pub struct Explored {
     pub duplicates: u64,
     /// Keys of the executions; empty unless asked for.
     pub keys: BTreeSet<Key>,
+    /// The rounds that leave nothing behind, of the executions in which all threads ended; empty unless keys are asked
+    /// for.
+    pub rounds: BTreeSet<(Key, Round)>,
+}
+
+/// A round of a loop that ends in the state in which it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Round {
+    /// The thread.
+    pub thread: usize,
+    /// Its first event.
+    pub from: usize,
+    /// The first event after it.
+    pub to: usize,
 }
 
 /// How to explore.
@@ -108,8 +122,9 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     execution.set_spare_rounds(settings.spare_rounds);
     let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
     let mut found = Explored::default();
+    let mut arrivals: Vec<Vec<Arrival>> = vec![Vec::new(); machines.len()];
     loop {
-        let outcome = run_with(&mut execution, program, &mut machines, settings.recognises);
+        let outcome = run_with(&mut execution, program, &mut machines, &mut arrivals, settings.recognises);
         let graph = execution.graph();
         if execution.is_beyond() {
             found.beyond += 1;
@@ -141,8 +156,13 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
             }
             other => panic!("unexpected outcome {other:?} of {program}"),
         }
-        if settings.keys && !found.keys.insert(key(graph, program)) {
-            found.duplicates += 1;
+        if settings.keys {
+            let key = key(graph, program);
+            if matches!(outcome, Outcome::Complete) {
+                let rounds = idle_rounds(graph, &arrivals);
+                found.rounds.extend(rounds.map(|round| (key.clone(), round)));
+            }
+            found.duplicates += u64::from(!found.keys.insert(key));
         }
         if !execution.advance() {
             break;
@@ -166,7 +186,8 @@ fn strategy(settings: Settings<'_>) -> Box<dyn Strategy> {
 
 /// One run of a program.
 pub fn run(execution: &mut Execution, program: &Program, machines: &mut [Machine]) -> Outcome {
-    run_with(execution, program, machines, true)
+    let mut arrivals = vec![Vec::new(); machines.len()];
+    run_with(execution, program, machines, &mut arrivals, true)
 }
 
 /// One run of a program; `recognises`: whether threads stop in loops that wait.
@@ -174,6 +195,7 @@ fn run_with(
     execution: &mut Execution,
     program: &Program,
     machines: &mut [Machine],
+    arrivals: &mut [Vec<Arrival>],
     recognises: bool,
 ) -> Outcome {
     execution.begin();
@@ -181,7 +203,7 @@ fn run_with(
         execution.graph_mut().add_location(program.initial(place as u16) as u64);
     }
     machines.iter_mut().for_each(Machine::reset);
-    let mut arrivals: Vec<Vec<Arrival>> = vec![Vec::new(); machines.len()];
+    arrivals.iter_mut().for_each(Vec::clear);
     let mut spawned = 0;
     while let Some(thread) = execution.next_thread() {
         if thread == ThreadId::MAIN {
@@ -207,6 +229,19 @@ struct Arrival {
     at: u32,
     position: usize,
     registers: Vec<Value>,
+}
+
+/// The rounds of all threads that leave nothing behind.
+fn idle_rounds<'a>(graph: &'a Graph, arrivals: &'a [Vec<Arrival>]) -> impl Iterator<Item = Round> + 'a {
+    arrivals.iter().enumerate().flat_map(move |(thread, arrivals)| {
+        let pairs = arrivals.iter().enumerate().flat_map(|(number, to)| {
+            let same = |from: &&Arrival| from.position == to.position && from.registers == to.registers;
+            arrivals[..number].iter().filter(same).map(move |from| (from.at, to.at))
+        });
+        let id = ThreadId(thread as u32 + 1);
+        let idle = pairs.filter(move |&(from, to)| round::leaves_nothing(graph, id, from..to));
+        idle.map(move |(from, to)| Round { thread, from: from as usize, to: to as usize })
+    })
 }
 
 /// Notes where a thread begins a round; where earlier rounds began in the same state, the latest first.

@@ -23,7 +23,7 @@ use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Site, ThreadId};
 use unpick_core::plan::{Ending, Single};
 use unpick_core::schedule::Knowledge;
-use unpick_core::violation::Kind as Violation;
+use unpick_core::violation::{Kind as Violation, Wait};
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::site::site;
 use unpick_runtime::worker::{self, Budget, Task};
@@ -105,6 +105,9 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
     config.model = settings.model.to_string();
     config.strategy = strategy.to_string();
     config.spurious_failures = settings.spurious;
+    if program.has_loops() {
+        config.max_events = Some(settings.most_events);
+    }
     registry::execution(&config).expect("a known memory model");
     let seen = match settings.model {
         "tso" => flushed(program),
@@ -200,6 +203,14 @@ impl Witness {
     fn see(&mut self, outcome: &Outcome, key: Option<Key>) -> bool {
         match outcome {
             Outcome::Complete => self.found.complete += 1,
+            Outcome::Cut(_) => {
+                self.found.cut += 1;
+                return true;
+            }
+            Outcome::Blocked(waiters) if waiters.iter().any(|waiter| waiter.wait == Wait::Bound) => {
+                self.found.cut += 1;
+                return true;
+            }
             Outcome::Blocked(_) => self.found.blocked += 1,
             Outcome::Violated(violation)
                 if matches!(violation.kind, Violation::Deadlock { .. } | Violation::Livelock { .. }) =>

@@ -12,7 +12,8 @@
 //!   it in `po ∪ rf`, that was not so with it.
 //!
 //! What is compared: the complete graphs of the engine are graphs of the program, each is visited once, those in which
-//! no round may be dropped are all visited; the outcomes are those of all complete graphs, whatever may be
+//! no round may be dropped are all visited; the rounds of them that leave nothing behind, as the engine sees it, may
+//! be dropped; the outcomes are those of all complete graphs, whatever may be
 //! dropped; there is a race or a stuck execution if there is one in any graph. And a graph without a round that may be
 //! dropped must be consistent: so says the rule.
 //!
@@ -27,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::axioms::{Derived, Graph};
-use crate::drive::{Explored, Settings, explore};
+use crate::drive::{self, Explored, Settings, explore};
 use crate::key::{Key, KeyEvent, Kind};
 use crate::oracle::{Candidates, Ending, Outcome, TooLarge, each_graph};
 use crate::program::{Mode, Program, Value};
@@ -51,6 +52,8 @@ pub struct Unrolled {
     pub complete: BTreeSet<Key>,
     /// Those of them in which no round may be dropped.
     pub minimal: BTreeSet<Key>,
+    /// The rounds that may be dropped, of all in which all threads are done.
+    pub rounds: BTreeSet<(Key, drive::Round)>,
     /// The outcomes of all in which all threads are done.
     pub outcomes: BTreeSet<Outcome>,
     /// Whether there is one with a race.
@@ -94,8 +97,13 @@ pub fn unroll(
             if ends(End::Long) {
                 unrolled.long = unrolled.long || judged.is_minimal(model);
             } else if outcome.ending == Ending::Complete {
-                if judged.is_minimal(model) {
+                let droppable = judged.droppable(model);
+                if droppable.is_empty() {
                     unrolled.minimal.insert(key.clone());
+                }
+                for number in droppable {
+                    let Round { thread, from, to, .. } = judged.rounds()[number];
+                    unrolled.rounds.insert((key.clone(), drive::Round { thread, from, to }));
                 }
                 unrolled.outcomes.insert(outcome.clone());
                 unrolled.complete.insert(key.clone());
@@ -375,6 +383,8 @@ pub fn compare(program: &Program, found: &Explored, truth: &Unrolled) -> Option<
         |a: &BTreeSet<Key>, b: &BTreeSet<Key>| a.difference(b).map(Key::to_string).collect::<Vec<_>>();
     list("graphs that do not exist", texts(&complete, &truth.complete));
     list("missing graphs", texts(&truth.minimal, &complete));
+    let dropped = found.rounds.difference(&truth.rounds).filter(|(key, _)| complete.contains(key));
+    list("rounds that matter", dropped.map(|(key, round)| format!("{round:?} of {key}")).collect());
     let lost = truth.outcomes.difference(&outcomes).map(|outcome| format!("{outcome:?}"));
     list("missing outcomes", lost.collect());
     list("not consistent without a round", truth.refuted.iter().map(Key::to_string).collect());
