@@ -120,9 +120,10 @@ struct Round {
     thread: usize,
     from: usize,
     to: usize,
-    /// The graph without it, and what its events are in the whole graph.
-    rest: Graph,
-    kept: Vec<usize>,
+    /// The models under which it may be dropped.
+    droppable: Vec<Model>,
+    /// Those of them under which the graph is not consistent without it.
+    refuted: Vec<Model>,
 }
 
 /// What is known of a graph.
@@ -140,12 +141,13 @@ impl<'g> Judged<'g> {
 
     /// The rounds that the shape of the graph allows to be dropped.
     fn rounds(&mut self) -> &[Round] {
-        let (candidates, graph) = (self.candidates, self.graph);
+        let (candidates, graph, derived) = (self.candidates, self.graph, self.derived);
         self.rounds.get_or_insert_with(|| {
             let mut rounds = Vec::new();
             for (thread, trace) in candidates.traces.iter().enumerate() {
                 for (from, to) in same_states(trace) {
-                    rounds.extend(without(candidates, graph, thread, from, to));
+                    let rest = without(candidates, graph, thread, from, to);
+                    rounds.extend(rest.map(|rest| rest.judge(derived, thread, from, to)));
                 }
             }
             rounds
@@ -154,10 +156,8 @@ impl<'g> Judged<'g> {
 
     /// Those that may be dropped under the model.
     fn droppable(&mut self, model: Model) -> Vec<usize> {
-        self.rounds();
-        let derived = self.derived;
-        let rounds = self.rounds.iter().flatten().enumerate();
-        rounds.filter(|(_, round)| adds_no_order(model, derived, round)).map(|(number, _)| number).collect()
+        let rounds = self.rounds().iter().enumerate();
+        rounds.filter(|(_, round)| round.droppable.contains(&model)).map(|(number, _)| number).collect()
     }
 
     fn is_minimal(&mut self, model: Model) -> bool {
@@ -166,9 +166,7 @@ impl<'g> Judged<'g> {
 
     /// Whether the graph is not consistent without some round that may be dropped.
     fn is_refuted(&mut self, model: Model) -> bool {
-        let droppable = self.droppable(model);
-        let rounds = self.rounds();
-        droppable.into_iter().any(|number| !Derived::of(&rounds[number].rest).consistent(model))
+        self.rounds().iter().any(|round| round.refuted.contains(&model))
     }
 
     /// Whether no thread can ever go on.
@@ -264,7 +262,7 @@ fn without(
     thread: usize,
     from: usize,
     to: usize,
-) -> Option<Round> {
+) -> Option<Rest> {
     let size = graph.events.len();
     let in_round = |event: usize| {
         let (of, index) = candidates.positions[event];
@@ -314,18 +312,34 @@ fn without(
             }
         }
     }
-    Some(Round { thread, from, to, rest, kept })
+    Some(Rest { graph: rest, kept })
 }
 
-/// Whether what happens before what without the round did so with it.
-fn adds_no_order(model: Model, whole: &Derived<'_>, round: &Round) -> bool {
-    let rest = Derived::of(&round.rest);
-    let within = |before: &Relation, after: &Relation| {
-        (0..round.kept.len())
-            .all(|a| elements(after.row(a)).all(|b| before.has(round.kept[a], round.kept[b])))
-    };
-    let by_hb = matches!(model, Model::Rc11 | Model::Rc11g | Model::Cpp20);
-    within(&whole.porf, &rest.porf) && (!by_hb || within(&whole.hb, &rest.hb))
+/// A graph without a round, and what its events are in the whole graph.
+struct Rest {
+    graph: Graph,
+    kept: Vec<usize>,
+}
+
+impl Rest {
+    /// Whether the round may be dropped, and whether the rest is consistent.
+    fn judge(&self, whole: &Derived<'_>, thread: usize, from: usize, to: usize) -> Round {
+        let rest = Derived::of(&self.graph);
+        let within = |before: &Relation, after: &Relation| {
+            (0..self.kept.len())
+                .all(|a| elements(after.row(a)).all(|b| before.has(self.kept[a], self.kept[b])))
+        };
+        let depends_on_no_more = within(&whole.porf, &rest.porf);
+        let learns_no_more = within(&whole.hb, &rest.hb);
+        let may_be_dropped = |model: &Model| match model {
+            Model::Sc | Model::Tso | Model::Ra => depends_on_no_more,
+            Model::Rc11 | Model::Rc11g | Model::Cpp20 => depends_on_no_more && learns_no_more,
+        };
+        let droppable: Vec<Model> = Model::ALL.into_iter().filter(may_be_dropped).collect();
+        let refutes = |model: &Model| whole.consistent(*model) && !rest.consistent(*model);
+        let refuted = droppable.iter().copied().filter(refutes).collect();
+        Round { thread, from, to, droppable, refuted }
+    }
 }
 
 /// The graphs of a program under each model, if brute force can list all that matter.
