@@ -238,10 +238,16 @@ impl FuzzOracle {
 /// if there are `sc` stores: that is not compared.
 fn judge_loops(program: &Program, spurious: bool, on_fibers: bool) -> Judgement {
     let Some(mut truths) = rounds::truths(program, spurious) else { return Judgement::TooLarge };
-    let difference =
-        rounds::difference_of(program, spurious, &truths, |settings| drive::explore(program, settings));
-    if let Some(difference) = difference {
-        return Judgement::Differs(format!("as data, {difference}"));
+    let mut given_up = false;
+    let difference = rounds::difference_of(program, spurious, &truths, |settings| {
+        let found = drive::explore(program, settings);
+        given_up |= found.given_up;
+        found
+    });
+    match difference {
+        Some(difference) => return Judgement::Differs(format!("as data, {difference}")),
+        None if given_up => return Judgement::TooLarge,
+        None => {}
     }
     if !on_fibers || fibers::has_plain_accesses(program) {
         return Judgement::Same;
@@ -249,6 +255,8 @@ fn judge_loops(program: &Program, spurious: bool, on_fibers: bool) -> Judgement 
     if fibers::has_seqcst_stores(program) {
         truths.remove(&Model::Tso);
     }
+    // What the state of a thread is, fibers see otherwise: a register may be dead, or in memory that was not written.
+    truths.values_mut().for_each(|truth| truth.minimal.clear());
     let mut cut = false;
     let difference = rounds::difference_of(program, spurious, &truths, |settings| {
         let found = fibers::explore(program, settings);

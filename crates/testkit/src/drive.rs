@@ -46,6 +46,8 @@ pub struct Explored {
     pub cut: u64,
     /// Graphs that were not followed because of the bound.
     pub left_out: u64,
+    /// Whether there were more executions than asked for.
+    pub given_up: bool,
     /// Executions that had been seen before; counted only when keys are kept.
     pub duplicates: u64,
     /// Keys of the executions; empty unless asked for.
@@ -85,6 +87,8 @@ pub struct Settings<'a> {
     pub recognises: bool,
     /// Events of an execution at most.
     pub most_events: usize,
+    /// Executions at most.
+    pub most_executions: u64,
     /// How many rounds that write, and that nobody has noticed, a thread may have and still go on.
     pub spare_rounds: usize,
 }
@@ -101,6 +105,7 @@ impl<'a> Settings<'a> {
             keeps_order: false,
             recognises: true,
             most_events: usize::MAX,
+            most_executions: u64::MAX,
             spare_rounds: round::SPARE,
         }
     }
@@ -124,6 +129,10 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     let mut found = Explored::default();
     let mut arrivals: Vec<Vec<Arrival>> = vec![Vec::new(); machines.len()];
     loop {
+        if execution.stats().runs >= settings.most_executions {
+            found.given_up = true;
+            break;
+        }
         let outcome = run_with(&mut execution, program, &mut machines, &mut arrivals, settings.recognises);
         let graph = execution.graph();
         if execution.is_beyond() {

@@ -113,6 +113,8 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
         "tso" => flushed(program),
         _ => program.clone(),
     };
+    let spare_rounds = settings.spare_rounds;
+    let most_executions = program.has_loops().then_some(settings.most_executions);
     let gives_up = strategy != "optimal";
     let witness = Arc::new(Mutex::new(Witness { gives_up, ..Witness::default() }));
     let theirs = Arc::clone(&witness);
@@ -129,9 +131,13 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             arenas: true,
         },
         known: Knowledge::default(),
-        budget: Budget { executions: None, time: None, hang: HANG, interrupts: false },
+        budget: Budget { executions: most_executions, time: None, hang: HANG, interrupts: false },
         model: 0,
-        plan: Box::new(Single::new(move || registry::execution(&config).expect("a known memory model"))),
+        plan: Box::new(Single::new(move || {
+            let mut execution = registry::execution(&config).expect("a known memory model");
+            execution.set_spare_rounds(spare_rounds);
+            execution
+        })),
         program: closure(program),
         recorder: None,
         observer: Some(Box::new({
@@ -148,6 +154,7 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
     let witness = std::mem::take(&mut *witness.lock().unwrap_or_else(PoisonError::into_inner));
     match (ending, witness.problem) {
         (Ok(Ending::Exhausted), None) => witness.found,
+        (Ok(Ending::Executions), None) => Explored { given_up: true, ..witness.found },
         (ending, problem) => panic!("{}: {program}\n{ending:?}, {problem:?}", settings.model),
     }
 }

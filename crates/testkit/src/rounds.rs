@@ -40,7 +40,10 @@ use crate::{Machine, Model, Step};
 pub const ROUNDS: usize = 3;
 
 /// Steps of brute force at most. Programs that need more are given up.
-const BUDGET: u64 = 100_000;
+const BUDGET: u64 = 40_000;
+
+/// Executions of the engine at most: more than brute force has the time for. What needs more is not compared.
+const MOST_EXECUTIONS: u64 = 5_000;
 
 /// Events of an execution of the engine at most: more than any that is compared has.
 const MOST_EVENTS: usize = 200;
@@ -365,10 +368,15 @@ pub fn difference_of(
         let settings = Settings {
             spurious,
             most_events: MOST_EVENTS,
+            most_executions: MOST_EXECUTIONS,
             spare_rounds: ROUNDS - 1,
             ..Settings::exact(model.name())
         };
-        compare(program, &explore(settings), truth).map(|problem| format!("{model}: {program}\n{problem}"))
+        let found = explore(settings);
+        if found.given_up {
+            return None;
+        }
+        compare(program, &found, truth).map(|problem| format!("{model}: {program}\n{problem}"))
     })
 }
 
