@@ -15,7 +15,9 @@ pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
     let hopeless = waiters.iter().all(|waiter| match waiter.wait {
         Wait::Lock { .. } | Wait::Signal { timed: false, .. } | Wait::Join(_) | Wait::Exit => true,
         Wait::Signal { timed: true, .. } | Wait::Assume | Wait::Bound => false,
-        Wait::Spin { .. } => waiting_in(waiter).is_some_and(|one| round::repeats_for_ever(graph, one, &waiting)),
+        Wait::Spin { .. } => {
+            waiting_in(waiter).is_some_and(|one| round::repeats_for_ever(graph, one, &waiting))
+        }
     });
     let for_lock =
         waiters.iter().find(|waiter| matches!(waiter.wait, Wait::Lock { .. } | Wait::Signal { .. }));

@@ -220,7 +220,7 @@ impl<'g> Judged<'g> {
             let (events, place) = (&self.graph.events, self.graph.events[read].place);
             let own =
                 |write: usize| events[write].writes() && events[write].place == place && is_in(write, thread);
-            if (0..read).any(|write| own(write)) {
+            if (0..read).any(own) {
                 return is_in(source, thread);
             }
             let order = order(self.graph, self.graph.events[read].place);

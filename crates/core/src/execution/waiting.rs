@@ -154,6 +154,10 @@ impl Execution {
             }
             return self.stop.is_some();
         }
+        if self.granted == Some(thread) {
+            // It stops instead of moving, and is to be asked for again.
+            self.granted = None;
+        }
         self.ready.set_op(thread, op);
         self.block(thread, Waiter { point, wait: Wait::Spin { from } });
         if idle == Idle::Writes {
