@@ -5,6 +5,9 @@
 //! program. Programs with plain accesses have no form on fibers; those are compared as data only.
 //! Programs that are too large for the oracle are replaced by others.
 //!
+//! Every third program has loops that wait. Those are compared with brute force that goes round a few times: see
+//! `unpick_testkit::rounds`. They have numbers of their own, so that the others are the same as ever.
+//!
 //! With `--strategies`, the strategies over traces are compared with brute force over all orders of
 //! steps instead: the graphs that each finds, without a bound and with at most 0 to 3 preemptions.
 //!
@@ -16,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use unpick_testkit::generate::{Profile, generate};
-use unpick_testkit::{Model, Program, Random, compare, drive, fibers, traces};
+use unpick_testkit::{Model, Program, Random, compare, drive, fibers, rounds, traces, waiting};
 
 use crate::Problem;
 use crate::samplers::{self, Extent};
@@ -42,6 +45,9 @@ pub(crate) struct FuzzOracle {
     /// When to stop, if the programs are not through by then.
     #[arg(long)]
     seconds: Option<u64>,
+    /// Where programs with loops run.
+    #[arg(long, value_enum, default_value_t = Loops::Data)]
+    loops: Loops,
     /// How many programs at a time.
     #[arg(long, default_value_t = 2)]
     threads: usize,
@@ -59,6 +65,19 @@ pub(crate) struct FuzzOracle {
     graphs: u64,
 }
 
+/// Where programs with loops run.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Loops {
+    /// Nowhere: there are none.
+    None,
+    /// As data.
+    Data,
+    /// As data and on fibers.
+    Fibers,
+    /// As data and on fibers, and there are no other programs.
+    Only,
+}
+
 /// How far it is.
 #[derive(Default)]
 struct Progress {
@@ -66,6 +85,7 @@ struct Progress {
     drawn: AtomicU64,
     judged: AtomicU64,
     plain: AtomicU64,
+    loops: AtomicU64,
     too_large: AtomicU64,
     mismatches: AtomicU64,
     over: AtomicBool,
@@ -78,6 +98,14 @@ enum Judgement {
     TooLarge,
     Same,
     Differs(String),
+}
+
+/// A program that was drawn.
+struct Drawn {
+    name: String,
+    program: Program,
+    kind: String,
+    spurious: bool,
 }
 
 impl FuzzOracle {
@@ -112,10 +140,11 @@ impl FuzzOracle {
         });
         let mismatches = progress.mismatches.load(Relaxed);
         println!(
-            "seed {}, {:.0} s; {} of the programs have plain accesses and ran as data only; {} more were too large",
+            "seed {}, {:.0} s; {} of the programs have plain accesses and ran as data only; {} have loops; {} more were too large",
             self.seed,
             started.elapsed().as_secs_f64(),
             progress.plain.load(Relaxed),
+            progress.loops.load(Relaxed),
             progress.too_large.load(Relaxed),
         );
         let compared = match self.strategies {
@@ -133,11 +162,11 @@ impl FuzzOracle {
     /// Judges programs until there are enough.
     fn work(&self, progress: &Progress) {
         while !progress.over.load(Relaxed) && progress.begun.fetch_add(1, Relaxed) < self.programs {
-            let Some((number, difference)) = self.judge_next(progress) else { return };
+            let Some((name, difference)) = self.judge_next(progress) else { return };
             progress.judged.fetch_add(1, Relaxed);
             if let Some(difference) = difference {
                 let _held = progress.show.lock();
-                println!("program {number} of seed {}: {difference}", self.seed);
+                println!("{name} of seed {}: {difference}", self.seed);
                 if progress.mismatches.fetch_add(1, Relaxed) + 1 >= SHOWN {
                     progress.over.store(true, Relaxed);
                 }
@@ -146,13 +175,10 @@ impl FuzzOracle {
     }
 
     /// Draws programs until one can be judged, and judges it; nothing when the time is up.
-    fn judge_next(&self, progress: &Progress) -> Option<(u64, Option<String>)> {
+    fn judge_next(&self, progress: &Progress) -> Option<(String, Option<String>)> {
         while !progress.over.load(Relaxed) {
-            let number = progress.drawn.fetch_add(1, Relaxed);
-            let profile = Profile::ALL[(number % Profile::ALL.len() as u64) as usize];
-            let program = generate(profile, &mut Random::new(self.seed.wrapping_mul(1 << 32) + number));
-            let spurious = (number / Profile::ALL.len() as u64).is_multiple_of(2);
-            let settings = format!("{profile:?}, spurious failures {spurious}");
+            let Drawn { name, program, kind, spurious } = self.draw(progress.drawn.fetch_add(1, Relaxed));
+            let settings = format!("{kind}, spurious failures {spurious}");
             let difference = match catch_unwind(AssertUnwindSafe(|| self.judge(&program, spurious))) {
                 Ok(Judgement::TooLarge) => {
                     progress.too_large.fetch_add(1, Relaxed);
@@ -163,12 +189,39 @@ impl FuzzOracle {
                 Err(_) => Some(format!("{settings}, {program}\nthe exploration panicked")),
             };
             progress.plain.fetch_add(fibers::has_plain_accesses(&program).into(), Relaxed);
-            return Some((number, difference));
+            progress.loops.fetch_add(program.has_loops().into(), Relaxed);
+            return Some((name, difference));
         }
         None
     }
 
+    /// The program with this number: every third has loops.
+    fn draw(&self, number: u64) -> Drawn {
+        let random = |number: u64| Random::new(self.seed.wrapping_mul(1 << 32) + number);
+        let (plain, with_loops) = match self.loops {
+            _ if self.strategies => (number, None),
+            Loops::None => (number, None),
+            Loops::Only => (0, Some(number)),
+            Loops::Data | Loops::Fibers => {
+                (number / 3 * 2 + number % 3, (number % 3 == 2).then_some(number / 3))
+            }
+        };
+        if let Some(number) = with_loops {
+            let program = waiting::generate(&mut random(number));
+            let name = format!("program {number} with loops");
+            return Drawn { name, program, kind: String::from("Loops"), spurious: number.is_multiple_of(2) };
+        }
+        let kinds = Profile::ALL.len() as u64;
+        let profile = Profile::ALL[(plain % kinds) as usize];
+        let program = generate(profile, &mut random(plain));
+        let (name, spurious) = (format!("program {plain}"), (plain / kinds).is_multiple_of(2));
+        Drawn { name, program, kind: format!("{profile:?}"), spurious }
+    }
+
     fn judge(&self, program: &Program, spurious: bool) -> Judgement {
+        if program.has_loops() {
+            return judge_loops(program, spurious, matches!(self.loops, Loops::Fibers | Loops::Only));
+        }
         if !self.strategies {
             return judge(program, spurious);
         }
@@ -178,6 +231,43 @@ impl FuzzOracle {
             None if judged => Judgement::Same,
             None => Judgement::TooLarge,
         }
+    }
+}
+
+/// Compares data, and fibers if asked to, with brute force that goes round loops. Under `tso`, fibers run another program
+/// if there are `sc` stores: that is not compared.
+fn judge_loops(program: &Program, spurious: bool, on_fibers: bool) -> Judgement {
+    let Some(mut truths) = rounds::truths(program, spurious) else { return Judgement::TooLarge };
+    let mut given_up = false;
+    let difference = rounds::difference_of(program, spurious, &truths, |settings| {
+        let found = drive::explore(program, settings);
+        given_up |= found.given_up;
+        found
+    });
+    match difference {
+        Some(difference) => return Judgement::Differs(format!("as data, {difference}")),
+        None if given_up => return Judgement::TooLarge,
+        None => {}
+    }
+    if !on_fibers || fibers::has_plain_accesses(program) {
+        return Judgement::Same;
+    }
+    if fibers::has_seqcst_stores(program) {
+        truths.remove(&Model::Tso);
+    }
+    // What the state of a thread is, fibers see otherwise: a register may be dead, or in memory that was not written.
+    truths.values_mut().for_each(|truth| truth.minimal.clear());
+    let mut cut = false;
+    let difference = rounds::difference_of(program, spurious, &truths, |settings| {
+        let found = fibers::explore(program, settings);
+        cut |= found.cut > 0;
+        found
+    });
+    match difference {
+        // A loop that is not recognised leaves nothing to compare.
+        Some(_) if cut => Judgement::Same,
+        Some(difference) => Judgement::Differs(format!("on fibers, {difference}")),
+        None => Judgement::Same,
     }
 }
 

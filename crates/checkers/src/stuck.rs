@@ -13,7 +13,9 @@ use unpick_core::violation::{Kind, Violation, Wait, Waiter};
 pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
     let waiting: Vec<Waiting> = waiters.iter().filter_map(waiting_in).collect();
     let hopeless = waiters.iter().all(|waiter| match waiter.wait {
-        Wait::Lock { .. } | Wait::Signal { timed: false, .. } | Wait::Join(_) | Wait::Exit => true,
+        // Whoever waits for a lock that others take and give back in their rounds gets it some time.
+        Wait::Lock { addr, .. } => !waiting.iter().any(|one| one.writes_to(graph, addr)),
+        Wait::Signal { timed: false, .. } | Wait::Join(_) | Wait::Exit => true,
         Wait::Signal { timed: true, .. } | Wait::Assume | Wait::Bound => false,
         Wait::Spin { .. } => {
             waiting_in(waiter).is_some_and(|one| round::repeats_for_ever(graph, one, &waiting))

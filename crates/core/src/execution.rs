@@ -19,10 +19,12 @@ mod replaying;
 mod sampling;
 mod waiting;
 
+use std::ops::Range;
+
 use crate::event::{Event, EventId};
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
-use crate::op::{Addr, Kind, Op, Rmw, ThreadId, Value};
+use crate::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
 use crate::stats::Stats;
 use crate::strategy::{LockWaiter, Ready, Scene, Strategy};
 use crate::thread_set::ThreadSet;
@@ -60,6 +62,10 @@ struct Run {
 struct Rest {
     waits_for: Option<EventId>,
     blocked: Option<Waiter>,
+    /// The rounds that let it stop in a loop, the last one first.
+    rounds: Vec<Range<u32>>,
+    /// How many before them others have noticed.
+    noticed: usize,
     /// What the thread knew at `viewed`: a run, and a number of events.
     view: Vec<u32>,
     viewed: (u64, u32),
@@ -113,6 +119,9 @@ pub struct Execution {
     repeated: usize,
     /// Whether threads may go on when nothing else can run.
     timers: bool,
+    spare_rounds: usize,
+    /// How many rounds of a thread that write were noticed by others in one graph, at most, and where.
+    noticed: (usize, Site),
 }
 
 impl Execution {
@@ -155,6 +164,8 @@ impl Execution {
             uncounted: 0,
             stable_addresses: true,
             timers: false,
+            spare_rounds: crate::round::SPARE,
+            noticed: (0, Site(0)),
         }
     }
 
@@ -167,6 +178,12 @@ impl Execution {
     /// Whether memory has the same addresses in every run.
     pub fn has_stable_addresses(&self) -> bool {
         self.stable_addresses
+    }
+
+    /// Says how many rounds that write a thread may have behind it which nobody has noticed: see
+    /// [`crate::round::SPARE`].
+    pub fn set_spare_rounds(&mut self, rounds: usize) {
+        self.spare_rounds = rounds;
     }
 
     /// Lets the limit on events count anew, from here on.

@@ -132,6 +132,11 @@ impl Graph {
         self.keeps_porf = false;
     }
 
+    /// Whether it can be asked for `porf`.
+    pub fn keeps_porf(&self) -> bool {
+        self.keeps_porf
+    }
+
     /// Number of events.
     #[inline(always)]
     pub fn len(&self) -> usize {

@@ -10,7 +10,11 @@
 //! - **Writes** may go if nobody can tell. In the order of the writes to a location, those of the round that stand next
 //!   to each other follow some write `p`, and leave the value that `p` left. Nobody else has read any of them but
 //!   the last. Whoever has read the last reads `p` instead. It still finds the same value, but it may now
-//!   synchronise with `p`: it must learn nothing that it did not learn from the last.
+//!   synchronise with `p`: it must learn nothing that it did not learn from the last. And `p` must be before the last in
+//!   `po ∪ rf`, since otherwise `p` may depend on the reader, and no execution has a cycle of dependencies. Then the
+//!   smaller graph has no edge between two events that were not ordered in the same way before. This is asked
+//!   even if nobody has read the last yet, since the thread itself may do so later: it is not stopped in the execution in
+//!   which it does.
 //! - **Threads that start, end or are joined, and signals**, never go: others act on them.
 //!
 //! The rule is judged on the graph as it is. If another thread later reads a write of the round other than the last, or
@@ -23,6 +27,7 @@
 
 use std::ops::Range;
 
+use crate::clock::knows;
 use crate::event::{Event, EventId};
 use crate::graph::Graph;
 use crate::mutant::{self, Mutant};
@@ -31,14 +36,104 @@ use crate::op::{Addr, Kind, Mode, Rmw, ThreadId};
 /// Whether the graph without these events of a thread is as good as the graph with them.
 #[inline]
 pub fn leaves_nothing(graph: &Graph, thread: ThreadId, round: Range<u32>) -> bool {
+    match writes(graph, thread, &round) {
+        Some(true) => leaves_no_write(graph, thread, round),
+        Some(false) => true,
+        None => false,
+    }
+}
+
+/// Whether the events write, if they can be part of a round that leaves nothing behind.
+#[inline]
+fn writes(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> Option<bool> {
     let mut writes = false;
-    for event in events(graph, thread, &round) {
+    for event in events(graph, thread, round) {
         if !may_be_dropped(event) {
-            return false;
+            return None;
         }
         writes |= event.is_write();
     }
-    !writes || leaves_no_write(graph, thread, round)
+    Some(writes)
+}
+
+/// Whether a round that matters would not, if other threads had not read or written in its midst.
+fn is_noticed(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> bool {
+    writes(graph, thread, round) == Some(true)
+        && round.start >= graph.past_of(thread)
+        && events(graph, thread, round).iter().filter(|event| event.is_write()).all(|event| {
+            let addr = event.addr;
+            let row = graph.writes(addr);
+            let is_own = |write: &EventId| is_in(*write, thread, round);
+            let (Some(first), Some(last)) = (row.iter().position(is_own), row.iter().rposition(is_own))
+            else {
+                return false;
+            };
+            // What was there before, or what others have put in between, which might have come before as well.
+            let left = graph.value(addr, row[last]);
+            let mut others = row[first..last].iter().filter(|write| !is_own(write));
+            first >= graph.bottom(addr)
+                && (graph.value(addr, graph.write_at(addr, first)) == left
+                    || others.any(|&write| graph.value(addr, write) == left))
+        })
+}
+
+/// How many rounds that write, and that nobody has noticed, a thread may have behind it and still go on, to begin with.
+///
+/// If others notice rounds, a thread must not stop at the first that nobody has noticed: graphs would be lost in which
+/// somebody notices it after, or because of, something that the thread does later. The search adds what the thread does
+/// later first, and points reads at it afterwards. An example under sequential consistency: T0 reads `y`; T1 `x = 1`; T2
+/// `while x == 0 { lock; unlock } y = 1`; T3 tries to lock. That T0 reads 1 and T3 fails is found from the graph in
+/// which T2 has `y = 1` after a round, and T3 has not been there yet.
+///
+/// A graph in which `n` rounds of a thread are noticed is found if so many may be unnoticed on the way. So the
+/// search counts how many were noticed in one graph at most, and starts over with
+/// [that number](crate::execution::Execution::set_spare_rounds) when it grows. It finds out: take a smallest graph with one
+/// noticed round more than that. Without the event that notices the last one it has no more than that, and so is found; the
+/// thread stands after the round then, and the event is one of those that come next.
+pub const SPARE: usize = 0;
+
+/// What the last rounds of a thread are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Idle {
+    /// They matter.
+    No,
+    /// The last one leaves nothing behind, and has only read.
+    Reads,
+    /// They leave nothing behind, and have written.
+    Writes,
+}
+
+/// The rounds that leave nothing behind, back from here, into `rounds`, and how many more would if nobody had noticed
+/// them; `earlier`: where the thread was in the same state, the latest first.
+pub fn idle(
+    graph: &Graph,
+    thread: ThreadId,
+    here: u32,
+    earlier: &[u32],
+    rounds: &mut Vec<Range<u32>>,
+) -> (Idle, usize) {
+    rounds.clear();
+    let (mut end, mut noticed) = (here, 0);
+    for &from in earlier {
+        if leaves_nothing(graph, thread, from..end) {
+            rounds.push(from..end);
+            end = from;
+        } else if is_noticed(graph, thread, &(from..end)) {
+            noticed += 1;
+            end = from;
+        }
+    }
+    let idle = match rounds.first() {
+        None => Idle::No,
+        Some(last) if events(graph, thread, last).iter().any(Event::is_write) => Idle::Writes,
+        Some(_) => Idle::Reads,
+    };
+    (idle, noticed)
+}
+
+/// Whether a round writes to the location.
+pub fn writes_to(graph: &Graph, thread: ThreadId, round: &Range<u32>, addr: Addr) -> bool {
+    events(graph, thread, round).iter().any(|event| event.is_write() && event.addr == addr)
 }
 
 /// Whether the event can be part of a round that leaves nothing behind: it only reads, or writes in a way that a later
@@ -92,21 +187,23 @@ fn row_leaves_nothing(graph: &Graph, thread: ThreadId, round: &Range<u32>, addr:
     if graph.value(addr, last) != graph.value(addr, before) && !mutant::is(Mutant::RoundChangesValue) {
         return false;
     }
+    if !learns_no_more(graph, before, last) && !mutant::is(Mutant::RoundHidesRelease) {
+        return false;
+    }
     let mut readers = graph.reads(addr).iter().filter(|&&read| !is_in(read, thread, round));
     readers.all(|&read| {
         let source = graph.event(read).rf;
-        if source == last {
-            learns_no_more(graph, before, last) || mutant::is(Mutant::RoundHidesRelease)
-        } else {
-            !is_in(source, thread, round) || mutant::is(Mutant::RoundIsObserved)
-        }
+        source == last || !is_in(source, thread, round) || mutant::is(Mutant::RoundIsObserved)
     })
 }
 
-/// Whether a thread that reads and acquires `before` learns nothing that it would not learn from `last`.
+/// Whether a thread that reads `before` depends on nothing that it would not depend on if it read `last`, and
+/// if it acquires learns nothing that it would not learn from `last`.
 fn learns_no_more(graph: &Graph, before: EventId, last: EventId) -> bool {
+    let depends = !graph.keeps_porf() || knows(graph.porf(last), before);
     before.is_init()
-        || graph.published(before).iter().zip(graph.published(last)).all(|(before, last)| before <= last)
+        || depends
+            && graph.published(before).iter().zip(graph.published(last)).all(|(before, last)| before <= last)
 }
 
 /// A thread that waits in a loop: the events of its last round, from here on.
@@ -138,18 +235,24 @@ impl Waiting {
 }
 
 /// Whether the thread would do the same again, if all these threads wait in their loops for ever: with their rounds taken
-/// out, each of its reads sees the newest write, and nothing in the round is a free choice.
+/// out, each of its reads sees the newest write, or what the round itself has written before, and nothing in the round
+/// is a free choice.
 pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting]) -> bool {
     if waiting.from < graph.past_of(waiting.thread) {
         return false;
     }
     let in_round = |id: EventId| !id.is_init() && all.iter().any(|other| other.has(id));
-    waiting.events(graph).all(|(_, event)| {
+    waiting.events(graph).all(|(id, event)| {
         if event.is_free() {
             return false;
         }
-        if !event.is_read() || (!event.rf.is_init() && waiting.has(event.rf)) {
+        if !event.is_read() {
             return true;
+        }
+        // The next round writes last: what this one has written before, the next one will see there.
+        let earlier = waiting.events(graph).take_while(|(other, _)| *other != id);
+        if earlier.into_iter().any(|(_, other)| other.is_write() && other.addr == event.addr) {
+            return !event.rf.is_init() && waiting.has(event.rf);
         }
         // Nobody but those who wait may have written since.
         let since = graph.writes(event.addr).iter().rev().take_while(|&&write| write != event.rf);

@@ -34,4 +34,4 @@ mod visits;
 
 pub use places::Places;
 pub use rounds::{Home, Rounds, Trial, Verdict};
-pub use visits::{Arrival, Frame, Loops, Step};
+pub use visits::{Arrival, Frame, Loops, Review, Step};

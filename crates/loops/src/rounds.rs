@@ -92,8 +92,7 @@ impl Rounds {
         for (number, round) in self.known.iter().enumerate() {
             let here = round.site == site && round.thread == thread && round.frame == *frame;
             // SAFETY: the bytes are there, since they always are or we have just asked.
-            if here && (round.lasts || round.footprint.is_mapped()) && unsafe { round.footprint.holds() }
-            {
+            if here && (round.lasts || round.footprint.is_mapped()) && unsafe { round.footprint.holds() } {
                 found.push(number as u32);
             }
         }

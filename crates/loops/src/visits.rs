@@ -94,6 +94,17 @@ pub struct Arrival<'a> {
     pub hidden: u64,
 }
 
+/// What an execution tells about the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Review {
+    /// It goes on.
+    Fine,
+    /// It must start over.
+    StartOver,
+    /// It cannot find all executions: others notice too many rounds of a thread that is in a loop here.
+    TooMany(Site),
+}
+
 /// What to do about an arrival.
 #[derive(Debug)]
 pub enum Step {
@@ -117,6 +128,8 @@ struct Visit {
     hidden: u64,
     /// The known rounds that may follow.
     rounds: Vec<u32>,
+    /// The last arrival at which the thread was in the same state, by its number.
+    same: Option<usize>,
 }
 
 /// What is known of the trials at a place.
@@ -150,7 +163,12 @@ pub struct Loops {
     repeats: bool,
     /// A trial that is under way.
     pub trial: Option<Trial>,
+    /// How many rounds that write a thread may have behind it which nobody has noticed.
+    spare: usize,
 }
+
+/// Rounds that others may notice in one execution; where there are more, loops are cut.
+const MOST_SPARE: usize = 6;
 
 impl Loops {
     /// Forgets what belongs to the last run. `os_thread` tells OS threads apart.
@@ -200,7 +218,8 @@ impl Loops {
         self.add(graph, arrival, at);
     }
 
-    fn add(&mut self, graph: &Graph, arrival: &Arrival<'_>, at: u32) {
+    /// Notes an arrival. The last one before at which the thread was in the same state.
+    fn add(&mut self, graph: &Graph, arrival: &Arrival<'_>, at: u32) -> Option<usize> {
         let Arrival { thread, op, frame, hidden } = *arrival;
         if thread.index() >= self.visits.len() {
             self.visits.resize_with(thread.index() + 1, Vec::new);
@@ -210,51 +229,58 @@ impl Loops {
         if visits.len() >= MOST || visits.first().is_some_and(|first| first.at < graph.past_of(thread)) {
             visits.clear();
         }
+        let is_same = |visit: &Visit| {
+            (visit.site, visit.frame, visit.hidden) == (op.site, frame, hidden)
+                && visit.rounds.iter().any(|&number| self.rounds.is_answered(number, graph, visit.at, at))
+        };
+        let same = visits.iter().rposition(is_same);
         let mut rounds = Vec::new();
         self.rounds.find(thread, op.site, &frame, &mut rounds);
-        visits.push(Visit { site: op.site, at, frame, hidden, rounds });
+        visits.push(Visit { site: op.site, at, frame, hidden, rounds, same });
         self.open.insert(thread);
+        same
     }
 
     /// A thread comes to a suspect place, with an op that is not recorded.
     pub fn arrive(&mut self, execution: &mut Execution, arrival: &Arrival<'_>) -> Step {
-        let Arrival { thread, op, frame, hidden } = *arrival;
+        let Arrival { thread, op, frame, .. } = *arrival;
         let at = execution.position(thread);
-        let visits = self.visits.get(thread.index()).map_or(&[][..], |visits| &visits[..]);
+        let visits = |loops: &Loops| loops.visits.get(thread.index()).map_or(0, Vec::len);
         // A thread that was stopped here, or has just been tried.
-        if visits.last().is_some_and(|last| last.at >= at) {
+        if visits(self) > 0 && self.visits[thread.index()].last().is_some_and(|last| last.at >= at) {
             return Step::Go { idle: true };
         }
+        let mut same = self.add(execution.graph(), arrival, at);
+        if same.is_some() {
+            let mut earlier = Vec::new();
+            while let Some(visit) = same.map(|number| &self.visits[thread.index()][number]) {
+                earlier.push(visit.at);
+                same = visit.same;
+            }
+            let point = Point { thread, index: at, site: op.site };
+            let waits = execution.spin_since(point, Some(op), &earlier);
+            return if waits { Step::Wait } else { Step::Go { idle: true } };
+        }
         let graph = execution.graph();
-        let goes_on = execution.goes_on(thread);
-        let (mut candidates, mut idle) = ([0; CANDIDATES], false);
-        let mut found = 0;
-        for visit in visits.iter().rev().filter(|visit| visit.site == op.site) {
-            if visit.hidden != hidden || !round::leaves_nothing(graph, thread, visit.at..at) {
-                continue;
-            }
-            idle = true;
-            let known = |number: &u32| self.rounds.is_answered(*number, graph, visit.at, at);
-            if visit.frame == frame && visit.rounds.iter().any(known) {
-                let from = visit.at;
-                let point = Point { thread, index: at, site: op.site };
-                self.add(execution.graph(), arrival, at);
-                return if execution.spin(point, Some(op), from) { Step::Wait } else { Step::Go { idle } };
-            }
+        let (mut candidates, mut found, mut idle) = ([0; CANDIDATES], 0, false);
+        let visits = self.visits[thread.index()].iter().rev().skip(1);
+        for visit in visits.filter(|visit| (visit.site, visit.hidden) == (op.site, arrival.hidden)) {
             let event = graph.event(EventId { thread, index: visit.at });
-            let same = (event.kind, event.rmw, event.addr) == (op.kind, op.rmw, op.addr);
-            if same && visit.frame == frame && found < CANDIDATES {
-                candidates[found] = visit.at;
-                found += 1;
+            let like = (event.kind, event.rmw, event.addr) == (op.kind, op.rmw, op.addr);
+            if like && round::leaves_nothing(graph, thread, visit.at..at) {
+                idle = true;
+                if visit.frame == frame && found < CANDIDATES {
+                    candidates[found] = visit.at;
+                    found += 1;
+                }
             }
         }
-        self.add(graph, arrival, at);
-        if found == 0 || goes_on || !self.is_due(thread, op.site) {
+        if found == 0 || execution.goes_on(thread) || !self.is_due(thread, op.site) {
             return Step::Go { idle };
         }
         // Rounds may be made of several others; if the last one is not idle, the next longer one may be.
-        let failures = self.records.iter().find(|record| record.site == op.site).map_or(0, |record| record.failures);
-        let from = candidates[failures as usize % found];
+        let record = self.records.iter().find(|record| record.site == op.site);
+        let from = candidates[record.map_or(0, |record| record.failures as usize) % found];
         Step::Try(Trial::new(thread, op.site, frame, from, at))
     }
 
@@ -294,6 +320,24 @@ impl Loops {
         self.repeats = true;
         let record = self.records.iter_mut().find(|record| record.site == trial.site);
         Some(record.is_some_and(|record| std::mem::take(&mut record.put_off)))
+    }
+
+    /// Looks at an execution that has ended: whether the search must start over, since others notice more rounds of a
+    /// thread than was known.
+    pub fn review(&mut self, execution: &Execution) -> Review {
+        match execution.wanted_spare_rounds() {
+            None => Review::Fine,
+            Some((wanted, site)) if wanted > MOST_SPARE => Review::TooMany(site),
+            Some((wanted, _)) => {
+                self.spare = wanted;
+                Review::StartOver
+            }
+        }
+    }
+
+    /// How many rounds that write a thread may have behind it which nobody has noticed.
+    pub fn spare_rounds(&self) -> usize {
+        self.spare
     }
 
     /// Whether the thread has come to suspect places in this run: then it matters what others do meanwhile.

@@ -6,13 +6,13 @@
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use unpick_emulator::Machine;
-use unpick_loops::Loops;
 use unpick_checkers::{race, stuck};
 use unpick_core::error::Error;
 use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Point, Violation, Wait, Waiter};
+use unpick_emulator::Machine;
+use unpick_loops::Loops;
 
 use crate::debugger;
 use crate::excuses::Excuses;
@@ -228,6 +228,7 @@ impl Session {
         self.places.begin();
         self.excuses.begin();
         self.loops.begin(0);
+        self.execution.set_spare_rounds(self.loops.spare_rounds());
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
@@ -251,6 +252,7 @@ impl Session {
     /// Says how the execution has ended, and brings the memory of the program back.
     pub(crate) fn end(&mut self) -> Outcome {
         let outcome = self.execution.end();
+        let outcome = self.review(outcome);
         let outcome = self.judge(outcome);
         if self.limits.unordered_writes {
             self.look_for_unordered();

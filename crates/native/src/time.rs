@@ -9,10 +9,10 @@ use unpick_core::op::{self as core, Addr, Op, Rmw, Value};
 use crate::entry::entries;
 use crate::mode::{self, Mode};
 use crate::ops::{self, Caller};
-use crate::session::depart_for_good;
-use crate::trial::Trying;
 use crate::places::{Key, MadeUp};
 use crate::real::pass;
+use crate::session::depart_for_good;
+use crate::trial::Trying;
 
 entries! {
     clock_gettime => get;

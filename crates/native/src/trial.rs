@@ -137,22 +137,17 @@ impl Runtime {
     /// Carries out a function of ours.
     fn carry_out(&self, machine: &mut Machine, target: *const (), arguments: [usize; 6], back: u64) -> Enter {
         let general = &machine.registers.general;
-        let frame = [
-            general[R15],
-            general[R14],
-            general[R13],
-            general[R12],
-            general[RBP],
-            general[RBX],
-            back,
-        ];
+        let frame =
+            [general[R15], general[R14], general[R13], general[R12], general[RBP], general[RBX], back];
         entry::set_frame(&raw const frame as usize);
         mode::set(Mode::Program);
         // SAFETY: the target is of a function with at most six arguments, which are those of the code.
         let value = unsafe { call(target, arguments.as_ptr()) };
         mode::set(Mode::Engine);
         // SAFETY: the session is never freed, and nobody else uses it now.
-        let Some(trying) = (unsafe { &(*self.session).trying }) else { return Enter::GiveUp("there is no trial") };
+        let Some(trying) = (unsafe { &(*self.session).trying }) else {
+            return Enter::GiveUp("there is no trial");
+        };
         if trying.lost {
             return Enter::GiveUp("uses memory that is not there");
         }
@@ -227,10 +222,13 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
         _ => Home::Lasting,
     };
     // SAFETY: the machine has just run the trial.
-    let verdict = unsafe { trial.end(&mut s.loops.rounds, s.execution.graph(), &mut machine, ran, dead, &home) };
+    let verdict =
+        unsafe { trial.end(&mut s.loops.rounds, s.execution.graph(), &mut machine, ran, dead, &home) };
     s.machine = Some(machine);
     let stable = s.execution.has_stable_addresses();
-    if std::env::var_os("TRIAL").is_some() { eprintln!("trial {trial:x?} -> {verdict:x?}"); }
+    if std::env::var_os("TRIAL").is_some() {
+        eprintln!("trial {trial:x?} -> {verdict:x?}");
+    }
     if let Some(renew) = s.loops.tried(&trial, &verdict, stable) {
         s.renew |= renew;
         s.execution.repeat();

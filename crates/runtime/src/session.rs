@@ -347,6 +347,7 @@ impl Session {
         self.detached.clear();
         self.execution.set_timers(self.limits.timeouts == Timeouts::Last);
         self.loops.begin(current::place().start);
+        self.execution.set_spare_rounds(self.loops.spare_rounds());
         self.watched.clear();
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
@@ -420,6 +421,7 @@ impl Session {
 
     fn end(&mut self) -> Outcome {
         let outcome = self.execution.end();
+        let outcome = self.review(outcome);
         if self.weak.is_none() && self.execution.strategy().traces().is_some() {
             self.weak = self.weak_operation();
         }

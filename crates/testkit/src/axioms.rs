@@ -62,12 +62,12 @@ pub(crate) struct Derived<'g> {
     graph: &'g Graph,
     size: usize,
     /// `(po ∪ rf)⁺`.
-    porf: Relation,
+    pub(crate) porf: Relation,
     fr: Relation,
     eco: Relation,
     sw: Relation,
     /// `(po ∪ sw)⁺`.
-    hb: Relation,
+    pub(crate) hb: Relation,
     fences: Set,
     updates: Set,
     seq_cst: Set,

@@ -1,7 +1,7 @@
 //! Threads made executable: a flat list of instructions, and a machine that steps through it.
 //!
 //! The rule: between two steps the machine stands at an operation that needs an answer, at an
-//! `assume` that does not hold, or at the end; jumps and true assumptions are passed at once.
+//! `assume` that does not hold, or at the end; jumps, assignments and true assumptions are passed at once.
 //! Stepping allocates nothing.
 
 use std::sync::Arc;
@@ -44,6 +44,8 @@ pub enum Step {
 #[derive(Clone, Debug)]
 pub struct Code {
     instructions: Vec<Instruction>,
+    /// Where the bodies of loops begin.
+    heads: Vec<usize>,
     registers: usize,
 }
 
@@ -51,6 +53,7 @@ pub struct Code {
 enum Instruction {
     Op(Stmt),
     Assume(Expr),
+    Let(Reg, Expr),
     JumpUnless(Expr, usize),
     Jump(usize),
 }
@@ -59,29 +62,38 @@ impl Program {
     /// The code of each thread.
     pub fn compile(&self) -> Vec<Arc<Code>> {
         let compiled = self.threads.iter().map(|thread| {
-            let mut instructions = Vec::new();
-            emit(&thread.body, &mut instructions);
-            Arc::new(Code { instructions, registers: thread.registers.len() })
+            let registers = thread.registers.len();
+            let mut code = Code { instructions: Vec::new(), heads: Vec::new(), registers };
+            code.emit(&thread.body);
+            Arc::new(code)
         });
         compiled.collect()
     }
 }
 
-fn emit(body: &[Stmt], out: &mut Vec<Instruction>) {
-    for stmt in body {
-        match stmt {
-            Stmt::Assume(cond) => out.push(Instruction::Assume(cond.clone())),
-            Stmt::If { cond, then, otherwise } => {
-                let test = out.len();
-                out.push(Instruction::JumpUnless(cond.clone(), 0));
-                emit(then, out);
-                let skip = out.len();
-                out.push(Instruction::Jump(0));
-                out[test] = Instruction::JumpUnless(cond.clone(), out.len());
-                emit(otherwise, out);
-                out[skip] = Instruction::Jump(out.len());
+impl Code {
+    fn emit(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            let here = self.instructions.len();
+            match stmt {
+                Stmt::Assume(cond) => self.instructions.push(Instruction::Assume(cond.clone())),
+                Stmt::Let { dst, value } => self.instructions.push(Instruction::Let(*dst, value.clone())),
+                Stmt::If { cond, then, otherwise } => {
+                    self.instructions.push(Instruction::Jump(0));
+                    self.emit(then);
+                    let skip = self.instructions.len();
+                    self.instructions.push(Instruction::Jump(0));
+                    self.instructions[here] = Instruction::JumpUnless(cond.clone(), skip + 1);
+                    self.emit(otherwise);
+                    self.instructions[skip] = Instruction::Jump(self.instructions.len());
+                }
+                Stmt::Await { body, until } => {
+                    self.heads.push(here);
+                    self.emit(body);
+                    self.instructions.push(Instruction::JumpUnless(until.clone(), here));
+                }
+                op => self.instructions.push(Instruction::Op(op.clone())),
             }
-            op => out.push(Instruction::Op(op.clone())),
         }
     }
 }
@@ -120,6 +132,11 @@ impl Machine {
         self.pc
     }
 
+    /// Whether the thread stands where a round of a loop begins.
+    pub fn is_at_head(&self) -> bool {
+        self.code.heads.contains(&self.pc)
+    }
+
     /// What the thread wants next.
     pub fn current(&self) -> Step {
         let op = match self.code.instructions.get(self.pc) {
@@ -146,7 +163,9 @@ impl Machine {
             Stmt::Post { lock } => Step::Post { lock },
             Stmt::TryLock { lock, .. } => Step::TryLock { lock },
             Stmt::Choose { n, .. } => Step::Choose { n },
-            Stmt::Assume(_) | Stmt::If { .. } => unreachable!("compiled to instructions of their own"),
+            Stmt::Assume(_) | Stmt::Let { .. } | Stmt::If { .. } | Stmt::Await { .. } => {
+                unreachable!("compiled to instructions of their own")
+            }
         }
     }
 
@@ -201,6 +220,10 @@ impl Machine {
                 Some(Instruction::Jump(target)) => *target,
                 Some(Instruction::JumpUnless(cond, target)) if cond.eval(&self.registers) == 0 => *target,
                 Some(Instruction::JumpUnless(..)) => self.pc + 1,
+                Some(Instruction::Let(register, value)) => {
+                    self.registers[register.0 as usize] = value.eval(&self.registers);
+                    self.pc + 1
+                }
                 Some(Instruction::Assume(cond)) if cond.eval(&self.registers) != 0 => self.pc + 1,
                 _ => return,
             };

@@ -3,6 +3,9 @@
 //! The main thread of the engine spawns one thread per thread of the program and ends; program
 //! thread `i` is engine thread `i + 1`. Places of the program are locations of the engine, under
 //! the same numbers.
+//!
+//! Loops that wait are recognised exactly: the state of a thread where a round begins is its position and all its
+//! registers. When a state comes back, [`Execution::spin`] is asked whether the thread stops.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +14,7 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId};
+use unpick_core::round;
 use unpick_core::schedule::{Schedule, linearise};
 use unpick_core::strategy::Strategy;
 use unpick_core::violation::{Point, Wait, Waiter};
@@ -38,12 +42,30 @@ pub struct Explored {
     pub beyond: u64,
     /// Executions that were given up, since they are known from others.
     pub ended: u64,
+    /// Executions with too many events; they are counted nowhere else, and have no key.
+    pub cut: u64,
     /// Graphs that were not followed because of the bound.
     pub left_out: u64,
+    /// Whether there were more executions than asked for.
+    pub given_up: bool,
     /// Executions that had been seen before; counted only when keys are kept.
     pub duplicates: u64,
     /// Keys of the executions; empty unless asked for.
     pub keys: BTreeSet<Key>,
+    /// The rounds that leave nothing behind, of the executions in which all threads ended; empty unless keys are asked
+    /// for.
+    pub rounds: BTreeSet<(Key, Round)>,
+}
+
+/// A round of a loop that ends in the state in which it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Round {
+    /// The thread.
+    pub thread: usize,
+    /// Its first event.
+    pub from: usize,
+    /// The first event after it.
+    pub to: usize,
 }
 
 /// How to explore.
@@ -61,12 +83,31 @@ pub struct Settings<'a> {
     pub in_order: bool,
     /// Whether it then repeats what it has recorded in order.
     pub keeps_order: bool,
+    /// Whether threads stop in loops that wait. If not, executions are cut at `most_events`.
+    pub recognises: bool,
+    /// Events of an execution at most.
+    pub most_events: usize,
+    /// Executions at most.
+    pub most_executions: u64,
+    /// How many rounds that write, and that nobody has noticed, a thread may have and still go on.
+    pub spare_rounds: usize,
 }
 
 impl<'a> Settings<'a> {
     /// Counting only.
     pub fn counting(model: &'a str) -> Settings<'a> {
-        Settings { model, spurious: false, keys: false, bound: None, in_order: false, keeps_order: false }
+        Settings {
+            model,
+            spurious: false,
+            keys: false,
+            bound: None,
+            in_order: false,
+            keeps_order: false,
+            recognises: true,
+            most_events: usize::MAX,
+            most_executions: u64::MAX,
+            spare_rounds: round::SPARE,
+        }
     }
 
     /// Keeping keys.
@@ -82,11 +123,20 @@ impl<'a> Settings<'a> {
 /// When the model is not known, or the engine finds the program not to repeat itself.
 pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     let model = unpick_models::by_name(settings.model).expect("a known memory model");
-    let mut execution = Execution::new(model, strategy(settings), usize::MAX);
+    let mut execution = Execution::new(model, strategy(settings), settings.most_events);
+    execution.set_spare_rounds(settings.spare_rounds);
     let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
     let mut found = Explored::default();
+    let mut arrivals: Vec<Vec<Arrival>> = vec![Vec::new(); machines.len()];
     loop {
-        let outcome = run(&mut execution, program, &mut machines);
+        if execution.stats().runs >= settings.most_executions {
+            found.given_up = true;
+            break;
+        }
+        let outcome = run_with(&mut execution, program, &mut machines, &mut arrivals, settings.recognises);
+        if let Some((spare_rounds, _)) = execution.wanted_spare_rounds() {
+            return explore(program, Settings { spare_rounds, ..settings });
+        }
         let graph = execution.graph();
         if execution.is_beyond() {
             found.beyond += 1;
@@ -102,6 +152,13 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
             }
             continue;
         }
+        if matches!(outcome, Outcome::Cut(_)) {
+            found.cut += 1;
+            if !execution.advance() {
+                break;
+            }
+            continue;
+        }
         found.racy += u64::from(race::in_graph(graph).is_some());
         match &outcome {
             Outcome::Complete => found.complete += 1,
@@ -111,8 +168,13 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
             }
             other => panic!("unexpected outcome {other:?} of {program}"),
         }
-        if settings.keys && !found.keys.insert(key(graph, program)) {
-            found.duplicates += 1;
+        if settings.keys {
+            let key = key(graph, program);
+            if matches!(outcome, Outcome::Complete) {
+                let rounds = idle_rounds(graph, &arrivals);
+                found.rounds.extend(rounds.map(|round| (key.clone(), round)));
+            }
+            found.duplicates += u64::from(!found.keys.insert(key));
         }
         if !execution.advance() {
             break;
@@ -136,11 +198,24 @@ fn strategy(settings: Settings<'_>) -> Box<dyn Strategy> {
 
 /// One run of a program.
 pub fn run(execution: &mut Execution, program: &Program, machines: &mut [Machine]) -> Outcome {
+    let mut arrivals = vec![Vec::new(); machines.len()];
+    run_with(execution, program, machines, &mut arrivals, true)
+}
+
+/// One run of a program; `recognises`: whether threads stop in loops that wait.
+fn run_with(
+    execution: &mut Execution,
+    program: &Program,
+    machines: &mut [Machine],
+    arrivals: &mut [Vec<Arrival>],
+    recognises: bool,
+) -> Outcome {
     execution.begin();
     for place in execution.graph().location_count()..program.places() {
         execution.graph_mut().add_location(program.initial(place as u16) as u64);
     }
     machines.iter_mut().for_each(Machine::reset);
+    arrivals.iter_mut().for_each(Vec::clear);
     let mut spawned = 0;
     while let Some(thread) = execution.next_thread() {
         if thread == ThreadId::MAIN {
@@ -151,14 +226,56 @@ pub fn run(execution: &mut Execution, program: &Program, machines: &mut [Machine
                 execution.op(thread, &Op::finish());
             }
         } else {
-            step(execution, program, thread, &mut machines[thread.index() - 1]);
+            let number = thread.index() - 1;
+            let arrivals = recognises.then_some(&mut arrivals[number]);
+            step(execution, program, thread, &mut machines[number], arrivals);
         }
     }
     execution.end()
 }
 
+/// The state of a thread where it began a round of a loop.
+#[derive(Clone, Debug)]
+struct Arrival {
+    /// Events of the thread before.
+    at: u32,
+    position: usize,
+    registers: Vec<Value>,
+}
+
+/// The rounds of all threads that leave nothing behind.
+fn idle_rounds<'a>(graph: &'a Graph, arrivals: &'a [Vec<Arrival>]) -> impl Iterator<Item = Round> + 'a {
+    arrivals.iter().enumerate().flat_map(move |(thread, arrivals)| {
+        let pairs = arrivals.iter().enumerate().flat_map(|(number, to)| {
+            let same = |from: &&Arrival| from.position == to.position && from.registers == to.registers;
+            arrivals[..number].iter().filter(same).map(move |from| (from.at, to.at))
+        });
+        let id = ThreadId(thread as u32 + 1);
+        let idle = pairs.filter(move |&(from, to)| round::leaves_nothing(graph, id, from..to));
+        idle.map(move |(from, to)| Round { thread, from: from as usize, to: to as usize })
+    })
+}
+
+/// Notes where a thread begins a round; where earlier rounds began in the same state, the latest first.
+fn arrive(arrivals: &mut Vec<Arrival>, at: u32, machine: &Machine) -> Vec<u32> {
+    let (position, registers) = (machine.position(), machine.registers());
+    // A thread that had to stop here comes by once more.
+    if arrivals.last().is_none_or(|last| last.at < at) {
+        arrivals.push(Arrival { at, position, registers: registers.to_vec() });
+    }
+    let before = arrivals.iter().rev().filter(|before| before.at < at);
+    let same = before.filter(|before| before.position == position && before.registers == registers);
+    same.map(|before| before.at).collect()
+}
+
 /// Lets a thread take ops until it must stop.
-fn step(execution: &mut Execution, program: &Program, thread: ThreadId, machine: &mut Machine) {
+fn step(
+    execution: &mut Execution,
+    program: &Program,
+    thread: ThreadId,
+    machine: &mut Machine,
+    mut arrivals: Option<&mut Vec<Arrival>>,
+) {
     loop {
         let current = machine.current();
         // Places in the source: those of the thread's code.
@@ -168,6 +285,16 @@ fn step(execution: &mut Execution, program: &Program, thread: ThreadId, machine:
             execution.block(thread, Waiter { point, wait: Wait::Assume });
             return;
         };
+        if let Some(arrivals) = arrivals.as_deref_mut()
+            && machine.is_at_head()
+        {
+            let at = execution.position(thread);
+            let point = Point { thread, index: at, site };
+            let rounds = arrive(arrivals, at, machine);
+            if !rounds.is_empty() && execution.spin_since(point, Some(&op), &rounds) {
+                return;
+            }
+        }
         let Some(value) = execution.op(thread, &op) else { return };
         match current {
             Step::Done => return,

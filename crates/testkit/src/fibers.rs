@@ -23,7 +23,7 @@ use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Site, ThreadId};
 use unpick_core::plan::{Ending, Single};
 use unpick_core::schedule::Knowledge;
-use unpick_core::violation::Kind as Violation;
+use unpick_core::violation::{Kind as Violation, Wait};
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::site::site;
 use unpick_runtime::worker::{self, Budget, Task};
@@ -88,7 +88,7 @@ pub fn difference_when_flushed(program: &Program, spurious: bool) -> Option<Stri
 /// # Panics
 ///
 /// When the model is not known, the program has plain accesses, or the library reports anything but
-/// a deadlock.
+/// a deadlock or a livelock.
 pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
     explore_by(program, settings, "optimal")
 }
@@ -105,11 +105,15 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
     config.model = settings.model.to_string();
     config.strategy = strategy.to_string();
     config.spurious_failures = settings.spurious;
+    if program.has_loops() {
+        config.max_events = Some(settings.most_events);
+    }
     registry::execution(&config).expect("a known memory model");
     let seen = match settings.model {
         "tso" => flushed(program),
         _ => program.clone(),
     };
+    let most_executions = program.has_loops().then_some(settings.most_executions);
     let gives_up = strategy != "optimal";
     let witness = Arc::new(Mutex::new(Witness { gives_up, ..Witness::default() }));
     let theirs = Arc::clone(&witness);
@@ -127,7 +131,7 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             arenas: true,
         },
         known: Knowledge::default(),
-        budget: Budget { executions: None, time: None, hang: HANG, interrupts: false },
+        budget: Budget { executions: most_executions, time: None, hang: HANG, interrupts: false },
         model: 0,
         plan: Box::new(Single::new(move || registry::execution(&config).expect("a known memory model"))),
         program: closure(program),
@@ -136,7 +140,8 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             let mut machines: Vec<Machine> = seen.compile().into_iter().map(Machine::new).collect();
             let keys = settings.keys;
             move |graph: &Graph, outcome: &Outcome, _: &[u64]| {
-                let key = keys.then(|| key(graph, &seen, &mut machines));
+                let over = !matches!(outcome, Outcome::Again);
+                let key = (keys && over).then(|| key(graph, &seen, &mut machines));
                 theirs.lock().unwrap_or_else(PoisonError::into_inner).see(outcome, key)
             }
         })),
@@ -145,6 +150,7 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
     let witness = std::mem::take(&mut *witness.lock().unwrap_or_else(PoisonError::into_inner));
     match (ending, witness.problem) {
         (Ok(Ending::Exhausted), None) => witness.found,
+        (Ok(Ending::Executions), None) => Explored { given_up: true, ..witness.found },
         (ending, problem) => panic!("{}: {program}\n{ending:?}, {problem:?}", settings.model),
     }
 }
@@ -158,6 +164,7 @@ pub fn flushed(program: &Program) -> Program {
                 Stmt::If { cond, then, otherwise } => {
                     Stmt::If { cond: cond.clone(), then: body(then), otherwise: body(otherwise) }
                 }
+                Stmt::Await { body: round, until } => Stmt::Await { body: body(round), until: until.clone() },
                 other => other.clone(),
             });
             if matches!(statement, Stmt::Store { mode: Mode::SeqCst, .. }) {
@@ -175,24 +182,14 @@ pub fn flushed(program: &Program) -> Program {
 
 /// Whether a program has `sc` stores, so that [`flushed`] is another program.
 pub fn has_seqcst_stores(program: &Program) -> bool {
-    any(program, &|statement| matches!(statement, Stmt::Store { mode: Mode::SeqCst, .. }))
+    program.any(&|statement| matches!(statement, Stmt::Store { mode: Mode::SeqCst, .. }))
 }
 
 /// Whether a program has accesses that fibers cannot make.
 pub fn has_plain_accesses(program: &Program) -> bool {
-    any(program, &|statement| {
+    program.any(&|statement| {
         matches!(statement, Stmt::Load { mode: Mode::Plain, .. } | Stmt::Store { mode: Mode::Plain, .. })
     })
-}
-
-fn any(program: &Program, is: &dyn Fn(&Stmt) -> bool) -> bool {
-    fn within(body: &[Stmt], is: &dyn Fn(&Stmt) -> bool) -> bool {
-        body.iter().any(|statement| match statement {
-            Stmt::If { then, otherwise, .. } => within(then, is) || within(otherwise, is),
-            other => is(other),
-        })
-    }
-    program.threads.iter().any(|thread| within(&thread.body, is))
 }
 
 /// Collects what the runtime shows.
@@ -209,10 +206,25 @@ impl Witness {
     fn see(&mut self, outcome: &Outcome, key: Option<Key>) -> bool {
         match outcome {
             Outcome::Complete => self.found.complete += 1,
+            Outcome::Cut(_) => {
+                self.found.cut += 1;
+                return true;
+            }
+            Outcome::Blocked(waiters) if waiters.iter().any(|waiter| waiter.wait == Wait::Bound) => {
+                self.found.cut += 1;
+                return true;
+            }
             Outcome::Blocked(_) => self.found.blocked += 1,
-            Outcome::Violated(violation) if matches!(violation.kind, Violation::Deadlock { .. }) => {
+            Outcome::Violated(violation)
+                if matches!(violation.kind, Violation::Deadlock { .. } | Violation::Livelock { .. }) =>
+            {
                 self.found.blocked += 1;
                 self.found.deadlock += 1;
+            }
+            // The search starts over: what it has found so far it will find again.
+            Outcome::Again => {
+                self.found = Explored::default();
+                return true;
             }
             Outcome::Ended if self.gives_up => return true,
             other => {

@@ -27,10 +27,12 @@ mod print;
 pub mod program;
 mod random;
 mod relation;
+pub mod rounds;
 pub mod samples;
 pub mod source;
 mod trace;
 pub mod traces;
+pub mod waiting;
 
 pub use code::{Code, Machine, Step};
 pub use key::Key;

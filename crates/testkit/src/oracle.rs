@@ -4,7 +4,7 @@
 //! the axioms of each model. Pruned only by what holds in every model: values come from writes
 //! (`trace`), each place is coherent (`places`), and `po ∪ rf` has no cycle. The rule: a graph counts
 //! when every thread is done, stands at a false `assume`, or waits for a lock that the last write to
-//! its word left taken.
+//! its word left taken. What holds of programs with loops is in `rounds`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -90,22 +90,39 @@ pub struct Truth {
 
 /// The graphs of `program` under each of the models asked for.
 pub fn enumerate(program: &Program, options: &Options) -> Result<BTreeMap<Model, Truth>, TooLarge> {
-    let truths = options.models.iter().map(|&model| (model, Truth::default())).collect();
-    let mut oracle = Oracle { program, options, truths };
-    let mut budget = options.budget;
-    Traces::combinations(program, options.spurious, &mut budget, &mut |traces, budget| {
+    assert!(!program.has_loops(), "graphs of programs with loops are not all listed: {program}");
+    let mut truths: BTreeMap<Model, Truth> =
+        options.models.iter().map(|&model| (model, Truth::default())).collect();
+    let judge = &mut |candidates: &Candidates<'_>, graph: &Graph, chosen: &[usize]| {
+        judge(program, options, &mut truths, candidates, graph, chosen);
+    };
+    each_graph(program, options.spurious, 0, options.budget, judge)?;
+    Ok(truths)
+}
+
+/// Shows every candidate graph without a cycle in `po ∪ rf`. Threads go round loops so many times at most.
+pub(crate) fn each_graph(
+    program: &Program,
+    spurious: bool,
+    rounds: usize,
+    mut budget: u64,
+    judge: &mut Judge<'_>,
+) -> Result<(), TooLarge> {
+    let mut oracle = Oracle { program, judge };
+    Traces::combinations(program, spurious, rounds, &mut budget, &mut |traces, budget| {
         oracle.graphs(traces, budget)
-    })?;
-    Ok(oracle.truths)
+    })
 }
 
-struct Oracle<'p> {
+/// What to do with a candidate graph, given the solutions that were chosen.
+type Judge<'j> = dyn FnMut(&Candidates<'_>, &Graph, &[usize]) + 'j;
+
+struct Oracle<'p, 'j> {
     program: &'p Program,
-    options: &'p Options,
-    truths: BTreeMap<Model, Truth>,
+    judge: &'j mut Judge<'j>,
 }
 
-impl Oracle<'_> {
+impl Oracle<'_, '_> {
     /// Every graph with these traces.
     fn graphs(&mut self, traces: &[&Trace], budget: &mut u64) -> Result<(), TooLarge> {
         let mut events = Vec::new();
@@ -120,7 +137,7 @@ impl Oracle<'_> {
         let used: BTreeSet<u16> = accessed.chain(waited.iter().copied()).collect();
         for &place in &used {
             let written = self.program.initial(place);
-            events.push(Event { kind: Kind::Write, place, mode: Mode::Plain, read: 0, written });
+            events.push(Event { kind: Kind::Write, place, mode: Mode::Plain, read: 0, written, free: false });
             positions.push((INIT, 0));
         }
         for (thread, trace) in traces.iter().enumerate() {
@@ -157,7 +174,7 @@ impl Oracle<'_> {
         budget: &mut u64,
     ) -> Result<(), TooLarge> {
         let Some(place) = candidates.per_place.get(chosen.len()) else {
-            self.judge(candidates, graph, chosen);
+            (self.judge)(candidates, graph, chosen);
             return Ok(());
         };
         let (rf, mo) = (graph.rf, graph.mo);
@@ -181,57 +198,60 @@ impl Oracle<'_> {
         }
         Ok(())
     }
+}
 
-    /// Asks each model, and records the graph where it is accepted.
-    fn judge(&mut self, candidates: &Candidates<'_>, graph: &Graph, chosen: &[usize]) {
-        let derived = Derived::of(graph);
-        let mut described: Option<(Outcome, Key)> = None;
-        for (&model, truth) in &mut self.truths {
-            if !derived.consistent(model) {
-                continue;
+/// Asks each model, and records the graph where it is accepted.
+fn judge(
+    program: &Program,
+    options: &Options,
+    truths: &mut BTreeMap<Model, Truth>,
+    candidates: &Candidates<'_>,
+    graph: &Graph,
+    chosen: &[usize],
+) {
+    let derived = Derived::of(graph);
+    let mut described: Option<(Outcome, Key)> = None;
+    for (&model, truth) in truths {
+        if !derived.consistent(model) {
+            continue;
+        }
+        let (outcome, key) = described.get_or_insert_with(|| {
+            let outcome = candidates.outcome(program, graph, chosen);
+            let key = if options.keys { candidates.key(program, graph, chosen) } else { Key::default() };
+            (outcome, key)
+        });
+        match outcome.ending {
+            Ending::Complete => truth.complete += 1,
+            Ending::Blocked => truth.blocked += 1,
+            Ending::Deadlock => {
+                truth.blocked += 1;
+                truth.deadlock += 1;
             }
-            let (outcome, key) = described.get_or_insert_with(|| {
-                let outcome = candidates.outcome(self.program, graph, chosen);
-                let key = if self.options.keys {
-                    candidates.key(self.program, graph, chosen)
-                } else {
-                    Key::default()
-                };
-                (outcome, key)
-            });
-            match outcome.ending {
-                Ending::Complete => truth.complete += 1,
-                Ending::Blocked => truth.blocked += 1,
-                Ending::Deadlock => {
-                    truth.blocked += 1;
-                    truth.deadlock += 1;
-                }
-            }
-            truth.racy += u64::from(derived.racy(model));
-            if !truth.outcomes.contains(outcome) {
-                truth.outcomes.insert(outcome.clone());
-            }
-            if self.options.keys {
-                truth.keys.insert(key.clone());
-            }
+        }
+        truth.racy += u64::from(derived.racy(model));
+        if !truth.outcomes.contains(outcome) {
+            truth.outcomes.insert(outcome.clone());
+        }
+        if options.keys {
+            truth.keys.insert(key.clone());
         }
     }
 }
 
 /// One combination of traces with the solutions of each place.
-struct Candidates<'t> {
-    traces: &'t [&'t Trace],
+pub(crate) struct Candidates<'t> {
+    pub(crate) traces: &'t [&'t Trace],
     /// Thread and index within it of each event of the graph.
-    positions: &'t [(usize, usize)],
+    pub(crate) positions: &'t [(usize, usize)],
     per_place: &'t [Vec<Solution>],
 }
 
 impl Candidates<'_> {
-    fn chosen<'s>(&'s self, chosen: &'s [usize]) -> impl Iterator<Item = &'s Solution> {
+    pub(crate) fn chosen<'s>(&'s self, chosen: &'s [usize]) -> impl Iterator<Item = &'s Solution> {
         self.per_place.iter().zip(chosen).map(|(solutions, &index)| &solutions[index])
     }
 
-    fn outcome(&self, program: &Program, graph: &Graph, chosen: &[usize]) -> Outcome {
+    pub(crate) fn outcome(&self, program: &Program, graph: &Graph, chosen: &[usize]) -> Outcome {
         let mut memory: Vec<Value> = program.locations.iter().map(|location| location.init).collect();
         for solution in self.chosen(chosen) {
             let last = &graph.events[*solution.order.last().expect("the initial write is always there")];
@@ -250,7 +270,7 @@ impl Candidates<'_> {
         Outcome { ending, registers, memory }
     }
 
-    fn key(&self, program: &Program, graph: &Graph, chosen: &[usize]) -> Key {
+    pub(crate) fn key(&self, program: &Program, graph: &Graph, chosen: &[usize]) -> Key {
         let describe = |event: &Event| KeyEvent {
             kind: event.kind,
             place: (event.reads() || event.writes()).then_some(event.place),

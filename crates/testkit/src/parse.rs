@@ -4,6 +4,7 @@
 //! `{x=1; y=1} a=Rrlx x || ...`. A word after an access is a location, after `lock`, `unlock` or
 //! `trylock` a lock; both come into being when first named. Enforced: a register is assigned before
 //! it is used, no name means two things, and each access has a mode that its kind allows.
+//! A loop is `do{..}until(e)`, and its body begins with an operation. `let a=e` assigns.
 //! Operands of a compare-and-swap are atoms: numbers, registers, or expressions in parentheses.
 
 use std::fmt;
@@ -156,7 +157,7 @@ impl<'s> Parser<'s> {
                 return Ok(body);
             }
             let stmt = self.statement()?;
-            let closed = matches!(stmt, Stmt::If { .. });
+            let closed = matches!(stmt, Stmt::If { .. } | Stmt::Await { .. });
             body.push(stmt);
             let ended = matches!(self.peek(), Token::End | Token::Symbol("}" | "||" | ";"));
             if !closed && !ended {
@@ -171,6 +172,14 @@ impl<'s> Parser<'s> {
         let word = self.word("a statement")?;
         let stmt = match word {
             "if" => self.branch()?,
+            "do" => self.waiting_loop()?,
+            "let" => {
+                let name = self.word("a register")?;
+                self.expect("=")?;
+                let value = self.register_expr()?;
+                let Some(dst) = self.assign(Some(name))? else { unreachable!("it has a name") };
+                Stmt::Let { dst, value }
+            }
             "assume" => {
                 self.expect("(")?;
                 let cond = self.register_expr()?;
@@ -232,6 +241,22 @@ impl<'s> Parser<'s> {
             otherwise = self.block()?;
         }
         Ok(Stmt::If { cond, then, otherwise })
+    }
+
+    fn waiting_loop(&mut self) -> Parsed<Stmt> {
+        let start = self.at;
+        let body = self.block()?;
+        if !body.first().is_some_and(Stmt::is_operation) {
+            return Err(self.error_at(start, "the body of a loop begins with an operation"));
+        }
+        match self.word("`until`")? {
+            "until" => {}
+            other => return Err(self.error(format!("expected `until`, found `{other}`"))),
+        }
+        self.expect("(")?;
+        let until = self.register_expr()?;
+        self.expect(")")?;
+        Ok(Stmt::Await { body, until })
     }
 
     fn block(&mut self) -> Parsed<Vec<Stmt>> {

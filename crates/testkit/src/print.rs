@@ -113,6 +113,17 @@ impl<'p> Scope<'p> {
             Stmt::Post { lock } => write!(f, "post {}", self.lock(*lock)),
             Stmt::TryLock { dst, lock } => write!(f, "{}trylock {}", self.dst(*dst, None), self.lock(*lock)),
             Stmt::Choose { dst, n } => write!(f, "{}choose {n}", self.dst(*dst, None)),
+            Stmt::Let { dst, value } => {
+                write!(f, "let {}=", self.register(*dst))?;
+                self.expr(f, value, 0)
+            }
+            Stmt::Await { body, until } => {
+                f.write_str("do{")?;
+                self.body(f, body)?;
+                f.write_str("}until(")?;
+                self.expr(f, until, 0)?;
+                f.write_str(")")
+            }
             Stmt::Assume(cond) => {
                 f.write_str("assume(")?;
                 self.expr(f, cond, 0)?;

@@ -1,7 +1,9 @@
 //! Programs as data: threads of statements over registers, locations and locks.
 //!
-//! The rule: a program is finite. There are no loops, so every thread has finitely many traces once
-//! the values of its reads are known. Text form: see [`Program::parse`] and its `Display`.
+//! The rule: the only loops are those that wait, [`Stmt::Await`]. Without them a thread has finitely many traces once
+//! the values of its reads are known; with them brute force goes round a number of times and says when that is not
+//! enough. The body of a loop begins with an operation, so that no thread goes round without one. Text form: see
+//! [`Program::parse`] and its `Display`.
 
 /// A value of a register or of a location. Arithmetic wraps.
 pub type Value = i64;
@@ -223,6 +225,20 @@ pub enum Stmt {
         /// The lock.
         lock: Lock,
     },
+    /// `let a=e`: an assignment.
+    Let {
+        /// The register.
+        dst: Reg,
+        /// Its new value.
+        value: Expr,
+    },
+    /// `do{..}until(e)`: goes round until the condition holds. The body begins with an operation.
+    Await {
+        /// The statements of a round.
+        body: Vec<Stmt>,
+        /// The condition: the loop ends when it is not 0.
+        until: Expr,
+    },
     /// `assume(e)`: the thread stops for ever when `e` is 0.
     Assume(Expr),
     /// `c=choose 2`: any of `0..n`.
@@ -241,6 +257,23 @@ pub enum Stmt {
         /// Statements when it does not.
         otherwise: Vec<Stmt>,
     },
+}
+
+impl Stmt {
+    /// The statements that are parts of this one.
+    pub fn parts(&self) -> impl Iterator<Item = &Stmt> {
+        let (first, second): (&[Stmt], &[Stmt]) = match self {
+            Stmt::If { then, otherwise, .. } => (then, otherwise),
+            Stmt::Await { body, .. } => (body, &[]),
+            _ => (&[], &[]),
+        };
+        first.iter().chain(second)
+    }
+
+    /// Whether it is an operation: a step of its own, whatever the registers hold.
+    pub fn is_operation(&self) -> bool {
+        !matches!(self, Stmt::If { .. } | Stmt::Await { .. } | Stmt::Let { .. } | Stmt::Assume(_))
+    }
 }
 
 /// A location: its name and its initial value.
@@ -273,6 +306,19 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether some statement, or a part of one, is as asked for.
+    pub fn any(&self, wanted: &dyn Fn(&Stmt) -> bool) -> bool {
+        fn within(statement: &Stmt, wanted: &dyn Fn(&Stmt) -> bool) -> bool {
+            wanted(statement) || statement.parts().any(|part| within(part, wanted))
+        }
+        self.threads.iter().flat_map(|thread| &thread.body).any(|statement| within(statement, wanted))
+    }
+
+    /// Whether it has loops.
+    pub fn has_loops(&self) -> bool {
+        self.any(&|statement| matches!(statement, Stmt::Await { .. }))
+    }
+
     /// The number of places: locations first, then the words of the locks.
     pub fn places(&self) -> usize {
         self.locations.len() + self.locks.len()

@@ -42,6 +42,11 @@ impl Relation {
         self.rows[a] >> b & 1 == 1
     }
 
+    /// What `a` is related to.
+    pub(crate) fn row(&self, a: usize) -> Set {
+        self.rows[a]
+    }
+
     /// `self ∪ other`.
     pub(crate) fn or(mut self, other: &Relation) -> Relation {
         for a in 0..self.size {

@@ -133,7 +133,7 @@ fn start(litmus: &Litmus, language: Language, out: &mut String) {
 
 /// Whether a location is used by an atomic operation.
 fn is_atomic(program: &Program, index: usize) -> bool {
-    any(program, &|statement| match statement {
+    program.any(&|statement| match statement {
         Stmt::Load { loc, mode, .. } | Stmt::Store { loc, mode, .. } => {
             loc.0 as usize == index && *mode != Mode::Plain
         }
@@ -146,17 +146,7 @@ fn is_atomic(program: &Program, index: usize) -> bool {
 
 /// Whether a lock is freed by threads that do not hold it, which a mutex does not allow.
 fn is_posted(program: &Program, index: usize) -> bool {
-    any(program, &|statement| matches!(statement, Stmt::Post { lock } if lock.0 as usize == index))
-}
-
-fn any(program: &Program, wanted: &dyn Fn(&Stmt) -> bool) -> bool {
-    fn within(body: &[Stmt], wanted: &dyn Fn(&Stmt) -> bool) -> bool {
-        body.iter().any(|statement| match statement {
-            Stmt::If { then, otherwise, .. } => within(then, wanted) || within(otherwise, wanted),
-            other => wanted(other),
-        })
-    }
-    program.threads.iter().any(|thread| within(&thread.body, wanted))
+    program.any(&|statement| matches!(statement, Stmt::Post { lock } if lock.0 as usize == index))
 }
 
 /// An expression, with as many parentheses as it has operators within.
@@ -243,6 +233,13 @@ impl Writer<'_> {
                 push(self.out, depth, "}");
                 continue;
             }
+            if let Stmt::Await { body, until } = statement {
+                push(self.out, depth, "do {");
+                self.body(body, depth + 1);
+                let until = self.value(until);
+                push(self.out, depth, &format!("}} while (!({until}));"));
+                continue;
+            }
             self.simple(statement).iter().for_each(|line| push(self.out, depth, line));
         }
     }
@@ -310,7 +307,8 @@ impl Writer<'_> {
             }
             Stmt::Assume(cond) => one(format!("unpick_assume({});", self.value(cond))),
             Stmt::Choose { dst, n } => one(into(dst, format!("unpick_choose({n})"))),
-            Stmt::If { .. } => unreachable!("it has parts"),
+            Stmt::Let { dst, value } => one(format!("{} = {};", self.register(*dst), self.value(value))),
+            Stmt::If { .. } | Stmt::Await { .. } => unreachable!("it has parts"),
         }
     }
 

@@ -8,6 +8,9 @@
 //!
 //! Steps that read nothing are taken at once. That loses nothing, since writes only add to what others
 //! may read.
+//!
+//! A thread goes round a loop so many times at most. Where it begins a round in a state in which it began one before,
+//! there is a trace that ends there, and others that go on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +27,9 @@ pub(crate) struct Event {
     pub(crate) mode: Mode,
     pub(crate) read: Value,
     pub(crate) written: Value,
+    /// Whether it could go another way although it reads the same: a choice, or an exchange that fails without a
+    /// reason.
+    pub(crate) free: bool,
 }
 
 impl Event {
@@ -45,8 +51,28 @@ pub(crate) enum End {
     Assume,
     /// It waits for the lock whose word is this place.
     Waits(u16),
+    /// It stands where a round of a loop begins, as it has before.
+    Stands,
+    /// It would have to go round a loop more often than is tried.
+    Long,
     /// It stands at a read of this place, so the trace goes on.
     Reads(u16),
+}
+
+/// The state of a thread where a round of a loop begins.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival {
+    /// Events of the thread before.
+    pub(crate) at: usize,
+    position: usize,
+    registers: Vec<Value>,
+}
+
+impl Arrival {
+    /// Whether the thread is in the same state at both.
+    pub(crate) fn is_as(&self, other: &Arrival) -> bool {
+        self.position == other.position && self.registers == other.registers
+    }
 }
 
 /// One way through a thread, up to a read or the end.
@@ -54,6 +80,8 @@ pub(crate) enum End {
 pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
     pub(crate) end: End,
+    /// Where rounds of loops begin.
+    pub(crate) arrivals: Vec<Arrival>,
     machine: Machine,
     /// The traces that go on from here, by the value read. Filled as needed.
     next: BTreeMap<Value, Vec<usize>>,
@@ -72,6 +100,8 @@ type Found<'f> = dyn FnMut(&[&Trace], &mut u64) -> Result<(), TooLarge> + 'f;
 pub(crate) struct Traces<'p> {
     program: &'p Program,
     spurious: bool,
+    /// How often a thread goes round a loop, at most.
+    rounds: usize,
     /// Per thread: all traces found so far.
     threads: Vec<Vec<Trace>>,
 }
@@ -81,14 +111,16 @@ impl<'p> Traces<'p> {
     pub(crate) fn combinations(
         program: &'p Program,
         spurious: bool,
+        rounds: usize,
         budget: &mut u64,
         found: &mut Found<'_>,
     ) -> Result<(), TooLarge> {
-        let mut traces = Traces { program, spurious, threads: vec![Vec::new(); program.threads.len()] };
+        let threads = vec![Vec::new(); program.threads.len()];
+        let mut traces = Traces { program, spurious, rounds, threads };
         let mut todo = vec![Vec::new()];
         for (thread, code) in program.compile().into_iter().enumerate() {
             let mut starts = Vec::new();
-            traces.settle(thread, Machine::new(code), Vec::new(), &mut starts);
+            traces.settle(thread, Machine::new(code), (Vec::new(), Vec::new()), &mut starts);
             todo = extended(&todo, &starts);
         }
         let mut seen: BTreeSet<Vec<usize>> = todo.iter().cloned().collect();
@@ -117,7 +149,7 @@ impl<'p> Traces<'p> {
     /// The values that the read at the end of a trace can find.
     fn readable(&self, thread: usize, at: usize, written: &Written) -> Vec<Value> {
         match self.threads[thread][at].end {
-            End::Done | End::Assume => Vec::new(),
+            End::Done | End::Assume | End::Stands | End::Long => Vec::new(),
             End::Reads(place) => written.values(place).collect(),
             End::Waits(word) => written.values(word).filter(|&value| value == 0).collect(),
         }
@@ -141,19 +173,19 @@ impl<'p> Traces<'p> {
 
     /// All ways to read `value` at the end of a trace.
     fn read(&mut self, thread: usize, at: usize, value: Value) -> Vec<usize> {
-        let Trace { machine, events, .. } = self.threads[thread][at].clone();
+        let Trace { machine, events, arrivals, .. } = self.threads[thread][at].clone();
         let mut found = Vec::new();
         let (program, spurious) = (self.program, self.spurious);
         let lock_word = |lock| program.lock_place(lock);
         let mut go = |event: Event, answer: Value, fails: bool| {
             let (mut machine, mut events) = (machine.clone(), events.clone());
-            events.push(event);
+            events.push(Event { free: fails, ..event });
             if fails {
                 machine.advance_spurious(answer)
             } else {
                 machine.advance(answer)
             }
-            self.settle(thread, machine, events, &mut found);
+            self.settle(thread, machine, (events, arrivals.clone()), &mut found);
         };
         match machine.current() {
             Step::Load { loc, mode } => go(read(loc.0, mode, value), value, false),
@@ -187,10 +219,28 @@ impl<'p> Traces<'p> {
         &mut self,
         thread: usize,
         mut machine: Machine,
-        mut events: Vec<Event>,
+        (mut events, mut arrivals): (Vec<Event>, Vec<Arrival>),
         found: &mut Vec<usize>,
     ) {
         let end = loop {
+            if machine.is_at_head() {
+                let (at, position) = (events.len(), machine.position());
+                let arrival = Arrival { at, position, registers: machine.registers().to_vec() };
+                let rounds = arrivals.iter().filter(|before| before.position == position).count();
+                let again = arrivals.iter().any(|before| before.is_as(&arrival));
+                arrivals.push(arrival);
+                if again {
+                    let (machine, events, arrivals) = (machine.clone(), events.clone(), arrivals.clone());
+                    self.add(
+                        thread,
+                        Trace { events, end: End::Stands, arrivals, machine, next: BTreeMap::new() },
+                        found,
+                    );
+                }
+                if rounds >= self.rounds {
+                    break End::Long;
+                }
+            }
             let event = match machine.current() {
                 Step::Done => break End::Done,
                 Step::Blocked => break End::Assume,
@@ -206,8 +256,9 @@ impl<'p> Traces<'p> {
                     for choice in 0..n.into() {
                         let (mut machine, mut events) = (machine.clone(), events.clone());
                         machine.advance(choice);
-                        events.push(Event { kind: Kind::Choice, ..read(0, Mode::Plain, choice) });
-                        self.settle(thread, machine, events, found);
+                        let free = n > 1;
+                        events.push(Event { kind: Kind::Choice, free, ..read(0, Mode::Plain, choice) });
+                        self.settle(thread, machine, (events, arrivals.clone()), found);
                     }
                     return;
                 }
@@ -218,8 +269,12 @@ impl<'p> Traces<'p> {
             machine.advance(0);
             events.push(event);
         };
+        self.add(thread, Trace { events, end, arrivals, machine, next: BTreeMap::new() }, found);
+    }
+
+    fn add(&mut self, thread: usize, trace: Trace, found: &mut Vec<usize>) {
         found.push(self.threads[thread].len());
-        self.threads[thread].push(Trace { events, end, machine, next: BTreeMap::new() });
+        self.threads[thread].push(trace);
     }
 }
 
@@ -261,13 +316,13 @@ impl Written {
 }
 
 fn read(place: u16, mode: Mode, read: Value) -> Event {
-    Event { kind: Kind::Read, place, mode, read, written: 0 }
+    Event { kind: Kind::Read, place, mode, read, written: 0, free: false }
 }
 
 fn write(place: u16, mode: Mode, written: Value) -> Event {
-    Event { kind: Kind::Write, place, mode, read: 0, written }
+    Event { kind: Kind::Write, place, mode, read: 0, written, free: false }
 }
 
 fn update(place: u16, mode: Mode, read: Value, written: Value) -> Event {
-    Event { kind: Kind::Update, place, mode, read, written }
+    Event { kind: Kind::Update, place, mode, read, written, free: false }
 }

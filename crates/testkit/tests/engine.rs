@@ -6,7 +6,7 @@ use unpick_core::mutant::{self, Mutant};
 use unpick_testkit::drive::{Settings, explore};
 use unpick_testkit::generate::{Profile, generate};
 use unpick_testkit::litmus::load;
-use unpick_testkit::{Model, Program, Random, bounded, compare, family, traces};
+use unpick_testkit::{Model, Program, Random, bounded, compare, family, rounds, traces, waiting};
 
 /// Random programs per profile.
 const PROGRAMS: u64 = 300;
@@ -85,6 +85,20 @@ fn is_noticed(mutant: Mutant, profiles: &[Profile], differs: impl Fn(&Program) -
     noticed
 }
 
+/// The same with programs that have loops.
+fn is_noticed_in_loops(mutant: Mutant) -> bool {
+    let mut random = Random::new(3);
+    (0..1000).any(|_| {
+        let program = waiting::generate(&mut random);
+        let Some(truths) = rounds::truths(&program, false) else { return false };
+        mutant::choose(Some(mutant));
+        let difference =
+            rounds::difference_of(&program, false, &truths, |settings| explore(&program, settings));
+        mutant::choose(None);
+        difference.is_some()
+    })
+}
+
 #[test]
 fn every_known_mistake_is_noticed() {
     for mutant in Mutant::ALL {
@@ -105,6 +119,9 @@ fn every_known_mistake_is_noticed() {
                 is_noticed(mutant, &[Profile::Rmw, Profile::Atomics, Profile::Mixed], by_bounds)
             }
             Mutant::FreedLocksForgotten => is_noticed(mutant, &[Profile::Locks], in_order),
+            Mutant::RoundChangesValue | Mutant::RoundIsObserved | Mutant::RoundHidesRelease => {
+                is_noticed_in_loops(mutant)
+            }
             Mutant::SleepingThreadAskedFor => is_noticed(mutant, &[Profile::Atomics], by_traces),
             Mutant::WaitersSkipped | Mutant::SleepersStayAsleep => {
                 is_noticed(mutant, &[Profile::Locks], by_traces)

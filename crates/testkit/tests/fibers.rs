@@ -54,6 +54,26 @@ fn litmus_tests_have_their_counts() {
 }
 
 #[test]
+fn executions_of_a_search_that_starts_over_are_not_counted_twice() {
+    let programs = [
+        (
+            false,
+            "r0=Rrlx x; r1,r2=CASrel/acq x 0 1; r3=CASrel x 0 r1; r4=Rrlx x \
+             || Wrlx x 2; Wrlx x 2; Wrel x 3; Wrlx x 2",
+        ),
+        (
+            true,
+            "post l; r0=Rrlx x || r0=FADDrlx x 1; post l; if(r0!=0){lock l}else{post l} \
+             || r0=Racq x; post l; r1=Racq x",
+        ),
+    ];
+    for (spurious, text) in programs {
+        let program = Program::parse(text).expect("a program");
+        assert_eq!(fibers::difference(&program, spurious), None);
+    }
+}
+
+#[test]
 fn a_deadlock_is_counted_and_the_search_goes_on() {
     let program = Program::parse("lock a; lock b; unlock b; unlock a || lock b; lock a; unlock a; unlock b");
     let found = fibers::explore(&program.expect("a program"), Settings::exact("cpp20"));

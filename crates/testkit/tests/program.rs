@@ -9,13 +9,14 @@ fn printing_and_parsing_are_inverse() {
     let sources = [
         "Wrlx x 1; a=Racq y || b=CASar/rlx x 0 1; if(b==0){Fsc}else{Wna y b+1}",
         "{x=1; y=-2} a,ok=WCASsc x (1+1) -1; assume(a<2 and (ok==1 or a!=0)) || t=trylock l; if(t==1){unlock l}",
+        "let n=0; do{a=Racq x; if(a==0){let n=n+1; Wrel y 0}}until(a==1 or n>=2) || do{lock l; unlock l}until(1)",
         "c=choose 3; lock l; FADDrel x c-1-1; XCHGar x c-(1-c); unlock l || if((c1==1)==0){}",
     ];
-    for source in &sources[..2] {
+    for source in &sources[..3] {
         let program = Program::parse(source).unwrap_or_else(|error| panic!("{source}: {error}"));
         assert_eq!(program.to_string(), *source);
     }
-    assert!(Program::parse(sources[2]).is_err(), "a register that is never assigned");
+    assert!(Program::parse(sources[3]).is_err(), "a register that is never assigned");
     for profile in Profile::ALL {
         for seed in 0..500 {
             let program = generate(profile, &mut Random::new(seed));
@@ -49,6 +50,8 @@ fn errors_point_at_their_cause() {
         ("CASar/rel x 0 1", 10, "not a failure mode"),
         ("Wrlx x 1 & 2", 9, "unexpected character"),
         ("Wrlx x 99999999999999999999", 7, "not a number"),
+        ("do{if(1){Wrlx x 1}}until(1)", 2, "begins with an operation"),
+        ("do{}until(1)", 2, "begins with an operation"),
         ("assume(1==1==1)", 11, "do not chain"),
     ];
     for (source, offset, message) in cases {

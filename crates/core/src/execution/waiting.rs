@@ -1,9 +1,11 @@
 //! Threads that wait: what for, who lets them go on, and what is left of a run that is ended early.
 
+use std::ops::Range;
+
 use super::Execution;
-use crate::op::{Addr, Kind, Op, Rmw, TAKEN, ThreadId};
+use crate::op::{Addr, Kind, Op, Rmw, Site, TAKEN, ThreadId};
 use crate::outcome::{Divergence, Outcome};
-use crate::round::{self, Waiting};
+use crate::round::{self, Idle, Waiting};
 use crate::violation::{Point, Violation, Wait, Waiter};
 
 impl Execution {
@@ -123,14 +125,30 @@ impl Execution {
     /// this was recorded; or since a value that it has read was not the newest, and the strategy
     /// looks ahead; or since the round [matters](round::leaves_nothing).
     pub fn spin(&mut self, point: Point, op: Option<&Op>, from: u32) -> bool {
+        self.stop_in_loop(point, op, &[from], 0)
+    }
+
+    /// The same of a thread that was in this state before several events, the latest first. A round that only reads is
+    /// enough for it to stop; of rounds that write there must be [more](round::SPARE).
+    pub fn spin_since(&mut self, point: Point, op: Option<&Op>, earlier: &[u32]) -> bool {
+        let spare = if self.looks_ahead { 0 } else { self.spare_rounds };
+        self.stop_in_loop(point, op, earlier, spare)
+    }
+
+    fn stop_in_loop(&mut self, point: Point, op: Option<&Op>, earlier: &[u32], spare: usize) -> bool {
         let thread = point.thread;
         let repeats = !self.is_fresh(thread) || self.goes_on(thread);
         if repeats {
             return false;
         }
-        if !round::leaves_nothing(&self.graph, thread, from..point.index) {
-            return false;
-        }
+        let mut rounds = std::mem::take(&mut self.rests[thread.index()].rounds);
+        let (idle, noticed) = round::idle(&self.graph, thread, point.index, earlier, &mut rounds);
+        self.notice(noticed, point.site);
+        self.rests[thread.index()].noticed = noticed;
+        let enough = idle == Idle::Reads || rounds.len() > spare;
+        let from = rounds.first().map(|round| round.start);
+        self.rests[thread.index()].rounds = rounds;
+        let Some(from) = from.filter(|_| enough) else { return false };
         let waiting = Waiting { thread, from };
         if self.looks_ahead && !self.is_up_to_date(waiting) {
             if self.strategy.drops_idle_rounds() {
@@ -138,9 +156,13 @@ impl Execution {
             }
             return self.stop.is_some();
         }
+        if self.granted == Some(thread) {
+            // It stops instead of moving, and is to be asked for again.
+            self.granted = None;
+        }
         self.ready.set_op(thread, op);
         self.block(thread, Waiter { point, wait: Wait::Spin { from } });
-        if waiting.events(&self.graph).any(|(_, event)| event.is_write()) {
+        if idle == Idle::Writes {
             self.undoing.insert(thread);
         }
         true
@@ -179,15 +201,37 @@ impl Execution {
     /// there makes their last rounds matter.
     #[inline(never)]
     pub(super) fn wake_disturbed(&mut self, by: ThreadId, addr: Addr) {
-        self.wake(|execution, waiter| match waiter.wait {
-            Wait::Spin { from } if waiter.point.thread != by => {
-                let thread = waiter.point.thread;
-                let graph = &execution.graph;
-                Waiting { thread, from }.writes_to(graph, addr)
-                    && !round::leaves_nothing(graph, thread, from..waiter.point.index)
+        let matter = |execution: &Execution, thread: ThreadId| {
+            let graph = &execution.graph;
+            let matters = |round: &&Range<u32>| {
+                round::writes_to(graph, thread, round, addr)
+                    && !round::leaves_nothing(graph, thread, (*round).clone())
+            };
+            execution.rests[thread.index()].rounds.iter().filter(matters).count()
+        };
+        let spins = |waiter: &Waiter| matches!(waiter.wait, Wait::Spin { .. }) && waiter.point.thread != by;
+        let mut found = (0, 0);
+        for thread in self.undoing.iter() {
+            let rest = &self.rests[thread.index()];
+            if let Some(waiter) = rest.blocked.filter(spins).filter(|_| self.blocked.contains(thread)) {
+                found = found.max((rest.noticed + matter(self, thread), waiter.point.site.0));
             }
-            _ => false,
-        });
+        }
+        self.notice(found.0, Site(found.1));
+        self.wake(|execution, waiter| spins(waiter) && matter(execution, waiter.point.thread) > 0);
+    }
+
+    /// How many rounds that write were noticed in one graph, if that is more than threads may have behind them unnoticed:
+    /// then the search must start over with [that number](Execution::set_spare_rounds).
+    /// And where the thread was.
+    pub fn wanted_spare_rounds(&self) -> Option<(usize, Site)> {
+        (!self.looks_ahead && self.noticed.0 > self.spare_rounds).then_some(self.noticed)
+    }
+
+    fn notice(&mut self, rounds: usize, site: Site) {
+        if rounds > self.noticed.0 {
+            self.noticed = (rounds, site);
+        }
     }
 
     /// Ends the run if the thread gives back a lock that it does not hold.

@@ -1,7 +1,8 @@
 //! Loops that wait: where the state of a thread is looked at, and what comes of it.
 
+use unpick_core::execution::Outcome;
 use unpick_core::op::{Kind, Op, ThreadId};
-use unpick_loops::{Arrival, Frame, Step};
+use unpick_loops::{Arrival, Frame, Review, Step};
 
 use super::Caller;
 use crate::entry;
@@ -63,6 +64,20 @@ impl Session {
                 Watch::Leave
             }
         }
+    }
+
+    /// Looks at how an execution has ended: if others notice more rounds of a loop than was known, the search starts over.
+    pub(crate) fn review(&mut self, outcome: Outcome) -> Outcome {
+        let over = matches!(outcome, Outcome::Complete | Outcome::Blocked(_));
+        match self.loops.review(&self.execution) {
+            Review::StartOver if over => {
+                self.renew = true;
+                return Outcome::Again;
+            }
+            Review::TooMany(site) if !self.cut_loops.contains(&site) => self.cut_loops.push(site),
+            _ => {}
+        }
+        outcome
     }
 
     /// Cuts a loop that goes round too often.
