@@ -92,6 +92,9 @@ fn is_noticed(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> bool {
 /// thread stands after the round then, and the event is one of those that come next.
 pub const SPARE: usize = 0;
 
+/// More than so many are not tried: threads that notice each other's rounds may do so for ever.
+pub const MOST_SPARE: usize = 3;
+
 /// What the last rounds of a thread are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Idle {

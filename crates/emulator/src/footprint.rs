@@ -70,19 +70,29 @@ impl Footprint {
         }
     }
 
-    /// Whether all of the memory is still there. That takes a system call or more.
+    /// Whether all of the memory is still there; `known`: pages that are known to be, to which others are added. To find out
+    /// takes system calls.
     #[must_use]
-    pub fn is_mapped(&self) -> bool {
-        let probe = Probe::new();
+    pub fn is_mapped(&self, known: &mut Vec<usize>) -> bool {
         let ends = |(address, bytes, _): (usize, &[u8], bool)| [address, address + bytes.len() - 1];
-        let mut last = None;
         self.runs().flat_map(ends).all(|address| {
             let page = address - address % PAGE;
-            last == Some(page) || {
-                last = Some(page);
-                probe.readable(page)
+            known.contains(&page) || {
+                let mapped = Probe::new().readable(page);
+                known.extend(mapped.then_some(page));
+                mapped
             }
         })
+    }
+
+    /// Those runs of bytes of which this is so of the first, and the others.
+    #[must_use]
+    pub fn split(&self, first: impl Fn(usize) -> bool) -> (Footprint, Footprint) {
+        let part = |wanted: bool| {
+            let runs = self.runs().filter(|&(address, _, _)| first(address) == wanted);
+            Footprint(Inner::Runs(Runs::new(runs)))
+        };
+        (part(true), part(false))
     }
 
     /// The first byte, if any, that was written and does not hold what it held.

@@ -49,15 +49,23 @@ struct Round {
     thread: ThreadId,
     frame: Frame,
     answers: Vec<Answered>,
-    footprint: Footprint,
-    /// Whether the footprint is in memory that is there in every run.
-    lasts: bool,
+    /// What it touches of memory that is there in every run.
+    lasting: Footprint,
+    /// What it touches of other memory.
+    passing: Footprint,
 }
+
+/// Where a round begins: a place, a thread, and where its stack ends there.
+type Start = (Site, ThreadId, usize);
 
 /// The idle rounds that are known.
 #[derive(Debug, Default)]
 pub struct Rounds {
     known: Vec<Round>,
+    /// The rounds that begin at each place, in order.
+    starts: Vec<(Start, Vec<u32>)>,
+    /// Pages of memory that does not last, which were found to be there in this run.
+    mapped: Vec<usize>,
     /// The OS thread whose thread-local storage they may use, as a number.
     os_thread: usize,
 }
@@ -79,7 +87,9 @@ impl Rounds {
         if self.os_thread != os_thread {
             self.os_thread = os_thread;
             self.known.clear();
+            self.starts.clear();
         }
+        self.mapped.clear();
     }
 
     /// Whether more rounds can be kept.
@@ -88,14 +98,30 @@ impl Rounds {
     }
 
     /// Adds the rounds that the thread would repeat from where it stands, given the right answers.
-    pub(crate) fn find(&self, thread: ThreadId, site: Site, frame: &Frame, found: &mut Vec<u32>) {
-        for (number, round) in self.known.iter().enumerate() {
-            let here = round.site == site && round.thread == thread && round.frame == *frame;
-            // SAFETY: the bytes are there, since they always are or we have just asked.
-            if here && (round.lasts || round.footprint.is_mapped()) && unsafe { round.footprint.holds() } {
-                found.push(number as u32);
+    pub(crate) fn find(&mut self, thread: ThreadId, site: Site, frame: &Frame, found: &mut Vec<u32>) {
+        let start = (site, thread, frame.stack());
+        let Ok(place) = self.starts.binary_search_by_key(&start, |(start, _)| *start) else { return };
+        for &number in &self.starts[place].1 {
+            let round = &self.known[number as usize];
+            // SAFETY: the bytes are there, since they always are, or we have asked.
+            let holds = round.frame == *frame
+                && unsafe { round.lasting.holds() }
+                && round.passing.is_mapped(&mut self.mapped)
+                && unsafe { round.passing.holds() };
+            if holds {
+                found.push(number);
             }
         }
+    }
+
+    fn add(&mut self, round: Round) {
+        let start = (round.site, round.thread, round.frame.stack());
+        let place = self.starts.binary_search_by_key(&start, |(start, _)| *start).unwrap_or_else(|place| {
+            self.starts.insert(place, (start, Vec::new()));
+            place
+        });
+        self.starts[place].1.push(self.known.len() as u32);
+        self.known.push(round);
     }
 
     /// Whether these events of the thread are the ops of the round, with its answers.
@@ -109,7 +135,8 @@ impl Rounds {
 
     /// What the bytes of the round's footprint hold now, after what is there already.
     pub(crate) fn copy(&self, number: u32, bytes: &mut Vec<u8>) {
-        for (address, held) in self.known[number as usize].footprint.ranges() {
+        let Round { lasting, passing, .. } = &self.known[number as usize];
+        for (address, held) in lasting.ranges().chain(passing.ranges()) {
             // SAFETY: the round was found to hold in this run, so the bytes are mapped; no thread of the program runs.
             bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(address as *const u8, held.len()) });
         }
@@ -265,20 +292,14 @@ impl Trial {
         if change.is_some() || Frame::at_call(&machine.registers, self.frame) != Some(self.frame) {
             return Verdict::Changes(change);
         }
-        let homes = || footprint.ranges().map(|(address, _)| home(address));
-        if homes().any(|home| home == Home::Checker) {
+        if footprint.ranges().any(|(address, _)| home(address) == Home::Checker) {
             return Verdict::Unknown(Obstacle::Host("uses memory of the checker"));
         }
-        let lasts = homes().all(|home| home == Home::Lasting);
+        let (lasting, passing) = footprint.split(|address| home(address) == Home::Lasting);
         let ids = (self.from..self.to).map(|index| EventId { thread: self.thread, index });
-        rounds.known.push(Round {
-            site: self.site,
-            thread: self.thread,
-            frame: self.frame,
-            answers: ids.map(|id| Answered::new(graph, id)).collect(),
-            footprint,
-            lasts,
-        });
+        let Trial { site, thread, frame, .. } = self;
+        let answers = ids.map(|id| Answered::new(graph, id)).collect();
+        rounds.add(Round { site, thread, frame, answers, lasting, passing });
         Verdict::Idle(rounds.known.len() as u32 - 1)
     }
 }

@@ -167,9 +167,6 @@ pub struct Loops {
     spare: usize,
 }
 
-/// Rounds that others may notice in one execution; where there are more, loops are cut.
-const MOST_SPARE: usize = 6;
-
 impl Loops {
     /// Forgets what belongs to the last run. `os_thread` tells OS threads apart.
     pub fn begin(&mut self, os_thread: usize) {
@@ -327,7 +324,7 @@ impl Loops {
     pub fn review(&mut self, execution: &Execution) -> Review {
         match execution.wanted_spare_rounds() {
             None => Review::Fine,
-            Some((wanted, site)) if wanted > MOST_SPARE => Review::TooMany(site),
+            Some((wanted, site)) if wanted > round::MOST_SPARE => Review::TooMany(site),
             Some((wanted, _)) => {
                 self.spare = wanted;
                 Review::StartOver

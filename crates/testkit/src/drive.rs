@@ -135,6 +135,10 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
         }
         let outcome = run_with(&mut execution, program, &mut machines, &mut arrivals, settings.recognises);
         if let Some((spare_rounds, _)) = execution.wanted_spare_rounds() {
+            if spare_rounds > round::MOST_SPARE {
+                found.given_up = true;
+                break;
+            }
             return explore(program, Settings { spare_rounds, ..settings });
         }
         let graph = execution.graph();
