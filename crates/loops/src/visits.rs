@@ -260,13 +260,16 @@ impl Loops {
         }
         let graph = execution.graph();
         let (mut candidates, mut found, mut idle) = ([0; CANDIDATES], 0, false);
-        let visits = self.visits[thread.index()].iter().rev().skip(1);
+        let mut visits = self.visits[thread.index()].iter().rev();
+        let Some(here) = visits.next() else { return Step::Go { idle } };
         for visit in visits.filter(|visit| (visit.site, visit.hidden) == (op.site, arrival.hidden)) {
             let event = graph.event(EventId { thread, index: visit.at });
             let like = (event.kind, event.rmw, event.addr) == (op.kind, op.rmw, op.addr);
             if like && round::leaves_nothing(graph, thread, visit.at..at) {
                 idle = true;
-                if visit.frame == frame && found < CANDIDATES {
+                // What the same answers lead to from here may be known already.
+                let known = |&number: &u32| self.rounds.is_answered(number, graph, visit.at, at);
+                if visit.frame == frame && found < CANDIDATES && !here.rounds.iter().any(known) {
                     candidates[found] = visit.at;
                     found += 1;
                 }
