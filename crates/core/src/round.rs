@@ -264,8 +264,8 @@ pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting]) -> boo
     })
 }
 
-/// Whether a write of a round is the last of those that stand next to each other, which leaves what was there before.
+/// Whether a write of a round is the last that its thread has made there, which leaves what was there before.
 fn is_last_of_row(graph: &Graph, addr: Addr, write: EventId, all: &[Waiting]) -> bool {
-    let next = graph.writes(addr).get(graph.position(addr, write));
-    !next.is_some_and(|next| next.thread == write.thread && all.iter().any(|other| other.has(*next)))
+    let mut later = graph.writes(addr)[graph.position(addr, write)..].iter();
+    !later.any(|next| next.thread == write.thread && all.iter().any(|other| other.has(*next)))
 }

@@ -210,9 +210,19 @@ impl Loops {
         from
     }
 
-    /// Notes an arrival before an event that is recorded.
-    pub fn note(&mut self, graph: &Graph, arrival: &Arrival<'_>, at: u32) {
-        self.add(graph, arrival, at);
+    /// Notes an arrival before an event that is recorded. Where addresses differ from run to run nothing is known of it
+    /// from earlier runs: then the round that has led there may have to be tried.
+    pub fn note(&mut self, execution: &Execution, arrival: &Arrival<'_>) -> Option<Trial> {
+        let at = execution.position(arrival.thread);
+        let known = self.visits.get(arrival.thread.index()).and_then(|visits| visits.last());
+        if known.is_some_and(|last| last.at >= at) {
+            return None;
+        }
+        let same = self.add(execution.graph(), arrival, at);
+        if execution.has_stable_addresses() || same.is_some() {
+            return None;
+        }
+        self.candidate(execution, arrival).1
     }
 
     /// Notes an arrival. The last one before at which the thread was in the same state.
@@ -240,11 +250,11 @@ impl Loops {
 
     /// A thread comes to a suspect place, with an op that is not recorded.
     pub fn arrive(&mut self, execution: &mut Execution, arrival: &Arrival<'_>) -> Step {
-        let Arrival { thread, op, frame, .. } = *arrival;
+        let Arrival { thread, op, .. } = *arrival;
         let at = execution.position(thread);
-        let visits = |loops: &Loops| loops.visits.get(thread.index()).map_or(0, Vec::len);
         // A thread that was stopped here, or has just been tried.
-        if visits(self) > 0 && self.visits[thread.index()].last().is_some_and(|last| last.at >= at) {
+        let last = self.visits.get(thread.index()).and_then(|visits| visits.last());
+        if last.is_some_and(|last| last.at >= at) {
             return Step::Go { idle: true };
         }
         let mut same = self.add(execution.graph(), arrival, at);
@@ -258,11 +268,21 @@ impl Loops {
             let waits = execution.spin_since(point, Some(op), &earlier);
             return if waits { Step::Wait } else { Step::Go { idle: true } };
         }
-        let graph = execution.graph();
+        match self.candidate(execution, arrival) {
+            (_, Some(trial)) => Step::Try(trial),
+            (idle, None) => Step::Go { idle },
+        }
+    }
+
+    /// Whether what the thread has done since an earlier arrival leaves nothing in the graph, and a round that is to be
+    /// tried.
+    fn candidate(&mut self, execution: &Execution, arrival: &Arrival<'_>) -> (bool, Option<Trial>) {
+        let Arrival { thread, op, frame, hidden } = *arrival;
+        let (graph, at) = (execution.graph(), execution.position(thread));
         let (mut candidates, mut found, mut idle) = ([0; CANDIDATES], 0, false);
         let mut visits = self.visits[thread.index()].iter().rev();
-        let Some(here) = visits.next() else { return Step::Go { idle } };
-        for visit in visits.filter(|visit| (visit.site, visit.hidden) == (op.site, arrival.hidden)) {
+        let Some(here) = visits.next() else { return (idle, None) };
+        for visit in visits.filter(|visit| (visit.site, visit.hidden) == (op.site, hidden)) {
             let event = graph.event(EventId { thread, index: visit.at });
             let like = (event.kind, event.rmw, event.addr) == (op.kind, op.rmw, op.addr);
             if like && round::leaves_nothing(graph, thread, visit.at..at) {
@@ -276,12 +296,12 @@ impl Loops {
             }
         }
         if found == 0 || execution.goes_on(thread) || !self.is_due(thread, op.site) {
-            return Step::Go { idle };
+            return (idle, None);
         }
         // Rounds may be made of several others; if the last one is not idle, the next longer one may be.
         let record = self.records.iter().find(|record| record.site == op.site);
         let from = candidates[record.map_or(0, |record| record.failures as usize) % found];
-        Step::Try(Trial::new(thread, op.site, frame, from, at))
+        (idle, Some(Trial::new(thread, op.site, frame, from, at)))
     }
 
     /// Whether a trial at this place is due: after some without success there must be more rounds in between.

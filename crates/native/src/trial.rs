@@ -226,9 +226,6 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
         unsafe { trial.end(&mut s.loops.rounds, s.execution.graph(), &mut machine, ran, dead, &home) };
     s.machine = Some(machine);
     let stable = s.execution.has_stable_addresses();
-    if std::env::var_os("TRIAL").is_some() {
-        eprintln!("trial {trial:x?} -> {verdict:x?}");
-    }
     if let Some(renew) = s.loops.tried(&trial, &verdict, stable) {
         s.renew |= renew;
         s.execution.repeat();

@@ -140,10 +140,6 @@ impl Session {
         // SAFETY: the machine has just run the trial.
         let verdict = unsafe { trial.end(&mut rounds, graph, &mut machine, ran, dead, &home) };
         self.loops.rounds = rounds;
-        #[allow(clippy::print_stderr)]
-        if std::env::var_os("TRIAL").is_some() {
-            eprintln!("trial {:?} {} -> {verdict:x?}", trial, machine.registers.rip);
-        }
         self.machine = Some(machine);
         let stable = self.execution.has_stable_addresses();
         if let Some(renew) = self.loops.tried(&trial, &verdict, stable) {

@@ -94,9 +94,8 @@ impl Session {
         let frame = unsafe { Frame::read(stack) };
         let arrival = Arrival { thread, op, frame, hidden: self.hidden() };
         if !fresh {
-            let at = self.execution.position(thread);
-            self.loops.note(self.execution.graph(), &arrival, at);
-            return Watch::Go;
+            self.loops.trial = self.loops.note(&self.execution, &arrival);
+            return if self.loops.trial.is_some() { Watch::Try } else { Watch::Go };
         }
         match self.loops.arrive(&mut self.execution, &arrival) {
             Step::Go { idle } => {

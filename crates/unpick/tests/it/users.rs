@@ -461,7 +461,8 @@ fn loops_of_timed_receives_wait() {
         assert_eq!(*message, 1);
         thread.join().unwrap();
     });
-    assert_eq!(counts, (4, 1));
+    // Four, or five if the first round finds something else on the stack than the next ones.
+    assert!(matches!(counts, (4 | 5, 1)), "{counts:?}");
 }
 
 #[test]
