@@ -13,8 +13,9 @@ use crate::visits::Frame;
 /// Instructions that a round may take.
 const BUDGET: usize = 200_000;
 
-/// Idle rounds that are kept at most: beyond that a program has too many states to know them all.
-const MOST: usize = 4096;
+/// Idle rounds that are kept for each place and thread: where there are more, the loop has too many states to know them all,
+/// and goes on.
+const MOST: usize = 64;
 
 /// An op of a round, with the answer that it got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,9 +93,11 @@ impl Rounds {
         self.mapped.clear();
     }
 
-    /// Whether more rounds can be kept.
-    pub(crate) fn has_room(&self) -> bool {
-        self.known.len() < MOST
+    /// Whether more rounds can be kept that begin there.
+    pub(crate) fn has_room(&self, thread: ThreadId, site: Site, frame: &Frame) -> bool {
+        let start = (site, thread, frame.stack());
+        let place = self.starts.binary_search_by_key(&start, |(start, _)| *start);
+        place.is_err() || place.is_ok_and(|place| self.starts[place].1.len() < MOST)
     }
 
     /// Adds the rounds that the thread would repeat from where it stands, given the right answers.

@@ -13,10 +13,13 @@ use crate::places::{self, Places};
 use crate::rounds::{Rounds, Trial, Verdict};
 
 /// Arrivals of a thread that are remembered.
-const MOST: usize = 4096;
+const MOST: usize = 256;
 
 /// Trials without success at a place double the number of rounds before the next one, so often.
 const PATIENCE: u32 = 6;
+
+/// Arrivals that are looked at for rounds that end at one.
+const NEAR: usize = 8;
 
 /// Rounds that end at one arrival, of which one is tried.
 const CANDIDATES: usize = 4;
@@ -244,6 +247,10 @@ impl Loops {
         let mut rounds = Vec::new();
         self.rounds.find(thread, op.site, &frame, &mut rounds);
         visits.push(Visit { site: op.site, at, frame, hidden, rounds, same });
+        // What others do to footprints is followed for the last arrivals only.
+        if let Some(old) = visits.len().checked_sub(NEAR + 1) {
+            visits[old].rounds.clear();
+        }
         self.open.insert(thread);
         same
     }
@@ -282,7 +289,8 @@ impl Loops {
         let (mut candidates, mut found, mut idle) = ([0; CANDIDATES], 0, false);
         let mut visits = self.visits[thread.index()].iter().rev();
         let Some(here) = visits.next() else { return (idle, None) };
-        for visit in visits.filter(|visit| (visit.site, visit.hidden) == (op.site, hidden)) {
+        let visits = visits.filter(|visit| (visit.site, visit.hidden) == (op.site, hidden));
+        for visit in visits.take(NEAR) {
             let event = graph.event(EventId { thread, index: visit.at });
             let like = (event.kind, event.rmw, event.addr) == (op.kind, op.rmw, op.addr);
             if like && round::leaves_nothing(graph, thread, visit.at..at) {
@@ -295,7 +303,7 @@ impl Loops {
                 }
             }
         }
-        if found == 0 || execution.goes_on(thread) || !self.is_due(thread, op.site) {
+        if found == 0 || execution.goes_on(thread) || !self.is_due(thread, op.site, &frame) {
             return (idle, None);
         }
         // Rounds may be made of several others; if the last one is not idle, the next longer one may be.
@@ -305,8 +313,8 @@ impl Loops {
     }
 
     /// Whether a trial at this place is due: after some without success there must be more rounds in between.
-    fn is_due(&mut self, thread: ThreadId, site: Site) -> bool {
-        if !self.rounds.has_room() || !unpick_emulator::is_supported() {
+    fn is_due(&mut self, thread: ThreadId, site: Site, frame: &Frame) -> bool {
+        if !self.rounds.has_room(thread, site, frame) || !unpick_emulator::is_supported() {
             return false;
         }
         let Some(record) = self.records.iter_mut().find(|record| record.site == site) else { return true };
