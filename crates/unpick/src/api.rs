@@ -557,19 +557,6 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
     if explored.waits && !config.spurious_wakeups {
         assumptions.push(String::from("`Condvar::wait` and `park` return only for a reason"));
     }
-    if config.loops && !explored.on_arenas {
-        assumptions.push(format!(
-            "without unpick's allocator, loops that count in memory are taken for loops that wait if they do the same \
-             for {} rounds",
-            config.max_rounds
-        ));
-    } else if config.loops && explored.spilled {
-        assumptions.push(format!(
-            "a thread allocated more than 64 MiB, or there was no address space for that: loops that count in \
-             memory beyond are taken for loops that wait if they do the same for {} rounds",
-            config.max_rounds
-        ));
-    }
     assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));
     conclusion.summary(assumptions)
 }
