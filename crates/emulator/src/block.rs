@@ -3,13 +3,23 @@
 //! While a piece runs, the heap is in a state that will be taken back. A block that was allocated from
 //! it meanwhile would be handed out a second time. So blocks are pages of their own.
 
+use std::alloc::Layout;
 use std::ops::Range;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The size of the blocks that are kept when they are dropped, for the next of that size: mapping pages
 /// takes longer than most pieces run.
 const SPARE: usize = 4 * 4096;
+
+/// Whether footprints come from the global allocator.
+static FROM_ALLOCATOR: AtomicBool = AtomicBool::new(false);
+
+/// Lets footprints be kept in memory of the global allocator, for whoever has one that pieces never use.
+pub fn keep_in_allocator() {
+    FROM_ALLOCATOR.store(true, Ordering::Relaxed);
+}
 
 /// Blocks to be used again.
 static SPARES: Mutex<Spares> = Mutex::new(Spares { blocks: [const { None }; 64], len: 0 });
@@ -28,6 +38,8 @@ unsafe impl Send for Address {}
 pub(crate) struct Block {
     start: NonNull<u8>,
     size: usize,
+    /// What it was allocated with, if it comes from the allocator.
+    layout: Option<Layout>,
 }
 
 // SAFETY: a block owns its memory, and nothing of it depends on the thread.
@@ -38,6 +50,12 @@ unsafe impl Sync for Block {}
 impl Block {
     /// A block of at least this size with anything in it. None if the system refuses.
     pub(crate) fn any(size: usize) -> Option<Block> {
+        if FROM_ALLOCATOR.load(Ordering::Relaxed) {
+            let layout = Layout::from_size_align(size.max(1), 4096).ok()?;
+            // SAFETY: the size is not zero.
+            let start = NonNull::new(unsafe { std::alloc::alloc(layout) })?;
+            return Some(Block { start, size: layout.size(), layout: Some(layout) });
+        }
         if size > SPARE {
             return Block::new(size, false);
         }
@@ -46,7 +64,7 @@ impl Block {
             spares.len -= 1;
             let last = spares.len;
             let spare = spares.blocks[last].take();
-            return spare.map(|Address(start)| Block { start, size: SPARE });
+            return spare.map(|Address(start)| Block { start, size: SPARE, layout: None });
         }
         drop(spares);
         Block::new(SPARE, false)
@@ -55,7 +73,7 @@ impl Block {
     /// A zeroed block of at least this size; executable if asked for. None if the system refuses.
     pub(crate) fn new(size: usize, executable: bool) -> Option<Block> {
         let size = size.max(1).next_multiple_of(4096);
-        Some(Block { start: system::map(size, executable)?, size })
+        Some(Block { start: system::map(size, executable)?, size, layout: None })
     }
 
     pub(crate) fn start(&self) -> *mut u8 {
@@ -70,6 +88,10 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
+        if let Some(layout) = self.layout {
+            // SAFETY: it was allocated with this layout, and nobody has it any more.
+            return unsafe { std::alloc::dealloc(self.start.as_ptr(), layout) };
+        }
         if self.size == SPARE {
             let mut spares = SPARES.lock().unwrap_or_else(PoisonError::into_inner);
             let end = spares.len;

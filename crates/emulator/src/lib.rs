@@ -56,6 +56,7 @@ pub use elsewhere::{Machine, is_supported};
 mod host;
 mod registers;
 
+pub use block::keep_in_allocator;
 pub use footprint::Footprint;
 pub use host::{Enter, Host};
 pub use obstacle::{Name, Obstacle};

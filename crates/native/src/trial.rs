@@ -15,6 +15,7 @@ use unpick_loops::{Home, Trial};
 
 use crate::abi_plain;
 use crate::entry::{self, Entry};
+use crate::isolation;
 use crate::mode::{self, Mode};
 use crate::own_memory;
 use crate::places::Key;
@@ -189,7 +190,10 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     let s = unsafe { &mut *session };
     let trial = s.loops.trial.take()?;
     let thread = trial.thread;
-    let mut machine = s.machine.take().unwrap_or_default();
+    // What a process of its own has mapped is gone with it.
+    let kept = if isolation::is_on() { None } else { s.machine.take() };
+    let mut machine = kept.unwrap_or_default();
+    unpick_emulator::keep_in_allocator();
     s.trying = Some(Trying { trial, machine: &raw mut machine, lost: false });
     session::allow_any_stack();
     let (fiber, call) = (s.threads[thread.index()].fiber, s.threads[thread.index()].call);
@@ -223,7 +227,7 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     // SAFETY: the machine has just run the trial.
     let verdict =
         unsafe { trial.end(&mut s.loops.rounds, s.execution.graph(), &mut machine, ran, dead, &home) };
-    s.machine = Some(machine);
+    s.machine = Some(machine).filter(|_| !isolation::is_on());
     let stable = s.execution.has_stable_addresses();
     if let Some(renew) = s.loops.tried(&trial, &verdict, stable) {
         s.renew |= renew;

@@ -6,7 +6,6 @@ use unpick_loops::{Arrival, Frame, Review, Step};
 
 use super::Caller;
 use crate::entry;
-use crate::isolation;
 use crate::session::Session;
 
 /// What to do about an op of a thread that is looked at.
@@ -56,8 +55,6 @@ impl Session {
         match self.loops.arrive(&mut self.execution, &arrival) {
             Step::Go { .. } => self.cut(thread, op),
             Step::Wait => Watch::Leave,
-            // Memory of a process of its own does not outlast the execution.
-            Step::Try(_) if isolation::is_on() => self.cut(thread, op),
             Step::Try(trial) => {
                 self.loops.trial = Some(trial);
                 self.threads[thread.index()].call = entry::last_call();
