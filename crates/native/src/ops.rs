@@ -11,7 +11,7 @@ use unpick_core::violation::{self, Access, Block, Point, Violation, Wait, Waiter
 
 use crate::crash;
 use crate::debugger;
-use crate::entry;
+use crate::entry::{self, Call};
 use crate::frames;
 use crate::heap;
 use crate::mode::{self, Mode};
@@ -27,6 +27,8 @@ pub(crate) struct Caller {
     /// Where its registers and its live stack are.
     frame: usize,
     pub(crate) site: Site,
+    /// What it has called, and with what.
+    call: Call,
 }
 
 /// The caller, if it is a thread under test. From here on the engine runs, until [`Caller::leave`].
@@ -39,7 +41,7 @@ pub(crate) fn enter() -> Option<Caller> {
         let session = session::get();
         // SAFETY: there is a session when the program runs.
         let thread = unsafe { (*session).current };
-        let caller = Caller { session, thread, frame, site };
+        let caller = Caller { session, thread, frame, site, call: entry::last_call() };
         if session::must_stop() {
             caller.give_up(site);
         }
@@ -50,7 +52,7 @@ pub(crate) fn enter() -> Option<Caller> {
 impl Caller {
     /// A thread that stands at no call.
     pub(crate) fn without_site(session: *mut Session, thread: ThreadId) -> Caller {
-        Caller { session, thread, frame: 0, site: Site(0) }
+        Caller { session, thread, frame: 0, site: Site(0), call: Call::default() }
     }
 
     /// Ends the execution, since the thread has used up its stack or its time.

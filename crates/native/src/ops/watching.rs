@@ -5,7 +5,6 @@ use unpick_core::op::{Kind, Op, ThreadId};
 use unpick_loops::{Arrival, Frame, Review, Step};
 
 use super::Caller;
-use crate::entry;
 use crate::session::Session;
 
 /// What to do about an op of a thread that is looked at.
@@ -57,7 +56,7 @@ impl Session {
             Step::Wait => Watch::Leave,
             Step::Try(trial) => {
                 self.loops.trial = Some(trial);
-                self.threads[thread.index()].call = entry::last_call();
+                self.threads[thread.index()].call = caller.call;
                 Watch::Leave
             }
         }
