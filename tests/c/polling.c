@@ -1,7 +1,7 @@
 // bug sleeps: livelock
 // fixed sleeps: 2 executions, 1 blocked
 // bug gives_up: livelock
-// fixed gives_up: 2 executions, 1 blocked
+// fixed gives_up: holds
 // bug both: livelock
 // bug exchange: livelock
 // fixed exchange: holds

@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, c_char};
 
+use unpick_core::event::Event;
+use unpick_core::round;
 use unpick_core::violation::{Kind, Wait};
 
 use crate::entry::entries;
@@ -78,7 +80,8 @@ fn round_from(caller: &Caller, since: u32) -> u32 {
     let graph = caller.session().execution.graph();
     let since = since.max(graph.base(caller.thread) as u32);
     let events = graph.since(caller.thread, since);
-    let reads = events.iter().rposition(|event| event.is_write()).map_or(0, |last| last + 1);
+    let counts = |event: &Event| event.is_write() || !round::may_be_dropped(event);
+    let reads = events.iter().rposition(counts).map_or(0, |last| last + 1);
     let any = events[reads..].iter().any(|event| event.is_read());
     if any { since + reads as u32 } else { since }
 }
