@@ -56,25 +56,10 @@ fn writes(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> Option<bool> {
     Some(writes)
 }
 
-/// Whether a round that matters would not, if other threads had not read or written in its midst.
+/// Whether a round that matters might not, if other threads had read or written elsewhere: any that writes, since what was
+/// there before may be theirs.
 fn is_noticed(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> bool {
     writes(graph, thread, round) == Some(true)
-        && round.start >= graph.past_of(thread)
-        && events(graph, thread, round).iter().filter(|event| event.is_write()).all(|event| {
-            let addr = event.addr;
-            let row = graph.writes(addr);
-            let is_own = |write: &EventId| is_in(*write, thread, round);
-            let (Some(first), Some(last)) = (row.iter().position(is_own), row.iter().rposition(is_own))
-            else {
-                return false;
-            };
-            // What was there before, or what others have put in between, which might have come before as well.
-            let left = graph.value(addr, row[last]);
-            let mut others = row[first..last].iter().filter(|write| !is_own(write));
-            first >= graph.bottom(addr)
-                && (graph.value(addr, graph.write_at(addr, first)) == left
-                    || others.any(|&write| graph.value(addr, write) == left))
-        })
 }
 
 /// How many rounds that write, and that nobody has noticed, a thread may have behind it and still go on, to begin with.
