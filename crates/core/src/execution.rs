@@ -24,7 +24,8 @@ use std::ops::Range;
 use crate::event::{Event, EventId};
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
-use crate::op::{Addr, Kind, Op, Rmw, Site, ThreadId, Value};
+use crate::op::{Addr, Kind, Op, Rmw, ThreadId, Value};
+use crate::round::Undone;
 use crate::stats::Stats;
 use crate::strategy::{LockWaiter, Ready, Scene, Strategy};
 use crate::thread_set::ThreadSet;
@@ -64,8 +65,6 @@ struct Rest {
     blocked: Option<Waiter>,
     /// The rounds that let it stop in a loop, the last one first.
     rounds: Vec<Range<u32>>,
-    /// How many before them others have noticed.
-    noticed: usize,
     /// What the thread knew at `viewed`: a run, and a number of events.
     view: Vec<u32>,
     viewed: (u64, u32),
@@ -120,8 +119,8 @@ pub struct Execution {
     /// Whether threads may go on when nothing else can run.
     timers: bool,
     spare_rounds: usize,
-    /// How many rounds of a thread that write were noticed by others in one graph, at most, and where.
-    noticed: (usize, Site),
+    /// Where threads have made rounds that write and leave nothing behind, in any run.
+    undone: Vec<Undone>,
 }
 
 impl Execution {
@@ -165,7 +164,7 @@ impl Execution {
             stable_addresses: true,
             timers: false,
             spare_rounds: crate::round::SPARE,
-            noticed: (0, Site(0)),
+            undone: Vec::new(),
         }
     }
 

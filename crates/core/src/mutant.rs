@@ -36,11 +36,13 @@ pub enum Mutant {
     RoundIsObserved,
     /// A round of a loop may be dropped although others would then synchronise with an older write.
     RoundHidesRelease,
+    /// A thread stops at the first round that writes, whoever may notice it later.
+    NoSpareRounds,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 15] = [
+    pub const ALL: [Mutant; 16] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -56,6 +58,7 @@ impl Mutant {
         Mutant::RoundChangesValue,
         Mutant::RoundIsObserved,
         Mutant::RoundHidesRelease,
+        Mutant::NoSpareRounds,
     ];
 }
 

@@ -31,7 +31,7 @@ use crate::clock::knows;
 use crate::event::{Event, EventId};
 use crate::graph::Graph;
 use crate::mutant::{self, Mutant};
-use crate::op::{Addr, Kind, Mode, Rmw, ThreadId};
+use crate::op::{Addr, Kind, Mode, Rmw, Site, ThreadId};
 
 /// Whether the graph without these events of a thread is as good as the graph with them.
 #[inline]
@@ -56,29 +56,75 @@ fn writes(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> Option<bool> {
     Some(writes)
 }
 
-/// Whether a round that matters might not, if other threads had read or written elsewhere: any that writes, since what was
-/// there before may be theirs.
-fn is_noticed(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> bool {
-    writes(graph, thread, round) == Some(true)
-}
-
 /// How many rounds that write, and that nobody has noticed, a thread may have behind it and still go on, to begin with.
 ///
-/// If others notice rounds, a thread must not stop at the first that nobody has noticed: graphs would be lost in which
+/// If others may notice rounds, a thread must not stop at the first that nobody has noticed: graphs would be lost in which
 /// somebody notices it after, or because of, something that the thread does later. The search adds what the thread does
 /// later first, and points reads at it afterwards. An example under sequential consistency: T0 reads `y`; T1 `x = 1`; T2
 /// `while x == 0 { lock; unlock } y = 1`; T3 tries to lock. That T0 reads 1 and T3 fails is found from the graph in
 /// which T2 has `y = 1` after a round, and T3 has not been there yet.
 ///
-/// A graph in which `n` rounds of a thread are noticed is found if so many may be unnoticed on the way. So the
-/// search counts how many were noticed in one graph at most, and starts over with
-/// [that number](crate::execution::Execution::set_spare_rounds) when it grows. It finds out: take a smallest graph with one
-/// noticed round more than that. Without the event that notices the last one it has no more than that, and so is found; the
-/// thread stands after the round then, and the event is one of those that come next.
+/// A graph in which `n` rounds of a thread are noticed is found if so many may be unnoticed on the way. So the search looks
+/// at each graph for what [may be noticed](Undone::noticeable) in it, and starts over with
+/// [that number](crate::execution::Execution::set_spare_rounds) when it grows.
 pub const SPARE: usize = 0;
 
 /// More than so many are not tried: threads that notice each other's rounds may do so for ever.
 pub const MOST_SPARE: usize = 3;
+
+/// A place where a thread has made rounds that write and leave nothing behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undone {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where the rounds begin and end.
+    pub site: Site,
+    /// Whether they only take locks and give them back.
+    pub locks: bool,
+}
+
+impl Undone {
+    /// What is known from these rounds, which end where the thread is about to have an event at a place.
+    pub fn new(graph: &Graph, thread: ThreadId, site: Site, rounds: &[Range<u32>]) -> Undone {
+        let mut all = rounds.iter().flat_map(|round| events(graph, thread, round));
+        let takes_or_gives = |event: &Event| matches!(event.rmw, Rmw::Lock | Rmw::TryLock);
+        Undone { thread, site, locks: all.all(|event| !event.is_write() || takes_or_gives(event)) }
+    }
+
+    /// How many rounds of the thread others may notice, in graphs like this one.
+    ///
+    /// Each round that is noticed takes an event of its own, of another thread: a read of one of its writes, or a write
+    /// before or among them. There is at most one more than the graph has already: say that another graph has more. Follow
+    /// how that one comes about, up to the first event that makes it so, and leave out that event and the round. What is
+    /// left is a graph with as many as this one, which is found. The event is one of those that come next in
+    /// it, so it is there in a graph that is found, in addition to those that have noticed a round.
+    pub fn noticeable(&self, graph: &Graph) -> usize {
+        let Undone { thread, site, locks } = *self;
+        let base = graph.base(thread) as u32;
+        let at_site = graph.thread(thread).iter().zip(base..).filter(|(event, _)| event.site == site);
+        let arrivals: Vec<u32> = at_site.map(|(_, index)| index).collect();
+        let rounds = arrivals.windows(2).map(|ends| ends[0]..ends[1]);
+        let matters = |round: &Range<u32>| {
+            writes(graph, thread, round) == Some(true) && !leaves_no_write(graph, thread, round.clone())
+        };
+        let noticed = rounds.filter(matters).count();
+        // Locations are numbered in each run, so it is not known which ones the next round would write to.
+        let is_lock = |addr: Addr| graph.writes(addr).iter().any(|id| is_of_lock(graph.event(*id)));
+        let notices = |event: &&Event| {
+            let accesses = event.is_read() || event.is_write();
+            accesses && !is_of_lock(event) && (!locks || is_lock(event.addr))
+        };
+        let others = (0..graph.thread_count()).map(|other| ThreadId(other as u32));
+        let events = others.filter(|other| *other != thread).flat_map(|other| graph.thread(other));
+        events.filter(notices).take(noticed + 1).count()
+    }
+}
+
+/// Whether the event takes a lock, after it has waited for it, or gives one back. It cannot notice a round: it finds
+/// the lock free, and nobody else writes until it is free again.
+fn is_of_lock(event: &Event) -> bool {
+    event.rmw == Rmw::Lock
+}
 
 /// What the last rounds of a thread are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,36 +133,36 @@ pub enum Idle {
     No,
     /// The last one leaves nothing behind, and has only read.
     Reads,
-    /// They leave nothing behind, and have written.
-    Writes,
+    /// The last one leaves nothing behind, and has written; how many such there are.
+    Writes(usize),
 }
 
-/// The rounds that leave nothing behind, back from here, into `rounds`, and how many more would if nobody had noticed
-/// them; `earlier`: where the thread was in the same state, the latest first.
+/// The rounds that leave nothing behind, back from here, into `rounds`; `earlier`: where the thread was in the same state,
+/// the latest first.
 pub fn idle(
     graph: &Graph,
     thread: ThreadId,
     here: u32,
     earlier: &[u32],
     rounds: &mut Vec<Range<u32>>,
-) -> (Idle, usize) {
+) -> Idle {
     rounds.clear();
-    let (mut end, mut noticed) = (here, 0);
+    let mut end = here;
     for &from in earlier {
+        // One that matters ends where the next longer one does, or where the thread was before.
         if leaves_nothing(graph, thread, from..end) {
             rounds.push(from..end);
             end = from;
-        } else if is_noticed(graph, thread, &(from..end)) {
-            noticed += 1;
+        } else if writes(graph, thread, &(from..end)) == Some(true) {
             end = from;
         }
     }
-    let idle = match rounds.first() {
+    let writes = |round: &&Range<u32>| events(graph, thread, round).iter().any(Event::is_write);
+    match rounds.first() {
         None => Idle::No,
-        Some(last) if events(graph, thread, last).iter().any(Event::is_write) => Idle::Writes,
+        Some(last) if writes(&last) => Idle::Writes(rounds.iter().filter(writes).count()),
         Some(_) => Idle::Reads,
-    };
-    (idle, noticed)
+    }
 }
 
 /// Whether a round writes to the location.

@@ -154,6 +154,8 @@ pub struct Loops {
     pub rounds: Rounds,
     visits: Vec<Vec<Visit>>,
     records: Vec<Record>,
+    /// Places that have become suspect in this run.
+    suspected: Vec<Site>,
     /// Threads that have visits.
     open: ThreadSet,
     /// What footprints held when each thread was left.
@@ -173,14 +175,38 @@ pub struct Loops {
 impl Loops {
     /// Forgets what belongs to the last run. `os_thread` tells OS threads apart.
     pub fn begin(&mut self, os_thread: usize) {
+        let suspected = std::mem::take(&mut self.suspected);
         if !std::mem::take(&mut self.repeats) {
             self.again.clear();
+            // The run counts, with rounds that were not looked at.
+            suspected.into_iter().for_each(|site| self.record(site).put_off = true);
         }
         self.trial = None;
         self.visits.iter_mut().for_each(Vec::clear);
         self.watch_from.clear();
         self.open.clear();
         self.rounds.begin(os_thread);
+    }
+
+    /// Makes the place suspect if the thread goes round there; whether it does. The run goes on, with what the program has
+    /// locked or changed in memory that is not put back.
+    #[inline]
+    pub fn suspect(&mut self, execution: &Execution, thread: ThreadId, op: &Op) -> bool {
+        let known = self.places.is_suspect(op.site);
+        let suspect = self.places.suspect(execution.graph(), thread, op, execution.samples());
+        if suspect && !known {
+            self.suspected.push(op.site);
+        }
+        suspect
+    }
+
+    /// What is known of the trials at a place.
+    fn record(&mut self, site: Site) -> &mut Record {
+        let place = self.records.iter().position(|record| record.site == site).unwrap_or_else(|| {
+            self.records.push(Record { site, failures: 0, put_off: false });
+            self.records.len() - 1
+        });
+        &mut self.records[place]
     }
 
     /// From where on a thread is looked at: the first suspect place after which nothing that is recorded is for others to
@@ -328,10 +354,7 @@ impl Loops {
     /// (`Some`), and whether the whole search is (`Some(true)`), since the round was seen before and not tried.
     pub fn tried(&mut self, trial: &Trial, verdict: &Verdict, stable: bool) -> Option<bool> {
         let Verdict::Idle(number) = *verdict else {
-            match self.records.iter_mut().find(|record| record.site == trial.site) {
-                Some(record) => record.failures += 1,
-                None => self.records.push(Record { site: trial.site, failures: 1, put_off: false }),
-            }
+            self.record(trial.site).failures += 1;
             return None;
         };
         if let Some(last) = self.visits.get_mut(trial.thread.index()).and_then(|visits| visits.last_mut()) {
@@ -346,8 +369,7 @@ impl Loops {
         }
         self.again.push(here);
         self.repeats = true;
-        let record = self.records.iter_mut().find(|record| record.site == trial.site);
-        Some(record.is_some_and(|record| std::mem::take(&mut record.put_off)))
+        Some(std::mem::take(&mut self.record(trial.site).put_off))
     }
 
     /// Looks at an execution that has ended: whether the search must start over, since others notice more rounds of a

@@ -27,7 +27,7 @@ pub fn generate(random: &mut Random) -> Program {
             true => draft.waiter(),
             false => {
                 let length = 1 + draft.random.weighted(&[4, 5, 2]);
-                draft.others(length)
+                draft.bystander(length)
             }
         };
         texts.push(statements.join("; "));
@@ -51,6 +51,18 @@ struct Draft<'r> {
 }
 
 impl Draft<'_> {
+    /// A thread without a loop. Some look only once they have seen something that the thread with the loop may do
+    /// after it.
+    fn bystander(&mut self, length: usize) -> Vec<String> {
+        if self.random.chance(75) {
+            return self.others(length);
+        }
+        let (register, load) = self.load();
+        let test = self.test(&register);
+        let others = self.others(length).join("; ");
+        vec![load, format!("if({test}){{{others}}}")]
+    }
+
     /// A thread with a loop.
     fn waiter(&mut self) -> Vec<String> {
         let before = self.random.weighted(&[6, 3]);

@@ -119,9 +119,10 @@ fn every_known_mistake_is_noticed() {
                 is_noticed(mutant, &[Profile::Rmw, Profile::Atomics, Profile::Mixed], by_bounds)
             }
             Mutant::FreedLocksForgotten => is_noticed(mutant, &[Profile::Locks], in_order),
-            Mutant::RoundChangesValue | Mutant::RoundIsObserved | Mutant::RoundHidesRelease => {
-                is_noticed_in_loops(mutant)
-            }
+            Mutant::RoundChangesValue
+            | Mutant::RoundIsObserved
+            | Mutant::RoundHidesRelease
+            | Mutant::NoSpareRounds => is_noticed_in_loops(mutant),
             Mutant::SleepingThreadAskedFor => is_noticed(mutant, &[Profile::Atomics], by_traces),
             Mutant::WaitersSkipped | Mutant::SleepersStayAsleep => {
                 is_noticed(mutant, &[Profile::Locks], by_traces)

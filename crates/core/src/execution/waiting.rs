@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::Execution;
+use crate::mutant::{self, Mutant};
 use crate::op::{Addr, Kind, Op, Rmw, Site, TAKEN, ThreadId};
 use crate::outcome::{Divergence, Outcome};
-use crate::round::{self, Idle, Waiting};
+use crate::round::{self, Idle, Undone, Waiting};
 use crate::violation::{Point, Violation, Wait, Waiter};
 
 impl Execution {
@@ -142,12 +143,16 @@ impl Execution {
             return false;
         }
         let mut rounds = std::mem::take(&mut self.rests[thread.index()].rounds);
-        let (idle, noticed) = round::idle(&self.graph, thread, point.index, earlier, &mut rounds);
-        self.notice(noticed, point.site);
-        self.rests[thread.index()].noticed = noticed;
-        let enough = idle == Idle::Reads || rounds.len() > spare;
+        let idle = round::idle(&self.graph, thread, point.index, earlier, &mut rounds);
         let from = rounds.first().map(|round| round.start);
+        if let Idle::Writes(_) = idle {
+            let undone = Undone::new(&self.graph, thread, point.site, &rounds);
+            if !self.undone.contains(&undone) {
+                self.undone.push(undone);
+            }
+        }
         self.rests[thread.index()].rounds = rounds;
+        let enough = !matches!(idle, Idle::Writes(rounds) if rounds <= spare);
         let Some(from) = from.filter(|_| enough) else { return false };
         let waiting = Waiting { thread, from };
         if self.looks_ahead && !self.is_up_to_date(waiting) {
@@ -162,7 +167,7 @@ impl Execution {
         }
         self.ready.set_op(thread, op);
         self.block(thread, Waiter { point, wait: Wait::Spin { from } });
-        if idle == Idle::Writes {
+        if let Idle::Writes(_) = idle {
             self.undoing.insert(thread);
         }
         true
@@ -203,35 +208,25 @@ impl Execution {
     pub(super) fn wake_disturbed(&mut self, by: ThreadId, addr: Addr) {
         let matter = |execution: &Execution, thread: ThreadId| {
             let graph = &execution.graph;
-            let matters = |round: &&Range<u32>| {
+            let matters = |round: &Range<u32>| {
                 round::writes_to(graph, thread, round, addr)
-                    && !round::leaves_nothing(graph, thread, (*round).clone())
+                    && !round::leaves_nothing(graph, thread, round.clone())
             };
-            execution.rests[thread.index()].rounds.iter().filter(matters).count()
+            execution.rests[thread.index()].rounds.iter().any(matters)
         };
         let spins = |waiter: &Waiter| matches!(waiter.wait, Wait::Spin { .. }) && waiter.point.thread != by;
-        let mut found = (0, 0);
-        for thread in self.undoing.iter() {
-            let rest = &self.rests[thread.index()];
-            if let Some(waiter) = rest.blocked.filter(spins).filter(|_| self.blocked.contains(thread)) {
-                found = found.max((rest.noticed + matter(self, thread), waiter.point.site.0));
-            }
-        }
-        self.notice(found.0, Site(found.1));
-        self.wake(|execution, waiter| spins(waiter) && matter(execution, waiter.point.thread) > 0);
+        self.wake(|execution, waiter| spins(waiter) && matter(execution, waiter.point.thread));
     }
 
-    /// How many rounds that write were noticed in one graph, if that is more than threads may have behind them unnoticed:
-    /// then the search must start over with [that number](Execution::set_spare_rounds).
-    /// And where the thread was.
+    /// How many rounds that write others may notice in graphs like this one, if that is more than threads may have behind
+    /// them unnoticed: then the search must start over with [that number](Execution::set_spare_rounds). And where the
+    /// thread was.
     pub fn wanted_spare_rounds(&self) -> Option<(usize, Site)> {
-        (!self.looks_ahead && self.noticed.0 > self.spare_rounds).then_some(self.noticed)
-    }
-
-    fn notice(&mut self, rounds: usize, site: Site) {
-        if rounds > self.noticed.0 {
-            self.noticed = (rounds, site);
+        if self.looks_ahead || mutant::is(Mutant::NoSpareRounds) {
+            return None;
         }
+        let wanted = self.undone.iter().map(|undone| (undone.noticeable(&self.graph), undone.site));
+        wanted.max_by_key(|(rounds, _)| *rounds).filter(|(rounds, _)| *rounds > self.spare_rounds)
     }
 
     /// Ends the run if the thread gives back a lock that it does not hold.

@@ -31,10 +31,8 @@ impl Session {
         if !self.limits.loops {
             return if fresh { self.cut(thread, op) } else { Watch::Go };
         }
-        let (graph, samples) = (self.execution.graph(), self.execution.samples());
-        if fresh && first && self.loops.places.suspect(graph, thread, op, samples) && !samples {
-            self.execution.repeat();
-            return Watch::Stop;
+        if fresh && first {
+            self.loops.suspect(&self.execution, thread, op);
         }
         Watch::Go
     }

@@ -34,11 +34,8 @@ impl Session {
         if !self.limits.loops {
             return if fresh { self.cut(thread, op) } else { Watch::Go };
         }
-        if fresh && self.may_go_round(thread) {
-            let (graph, samples) = (self.execution.graph(), self.execution.samples());
-            if self.loops.places.suspect(graph, thread, op, samples) {
-                return self.suspected(thread);
-            }
+        if fresh {
+            self.look(thread, op);
         }
         Watch::Go
     }
@@ -51,30 +48,16 @@ impl Session {
         !self.execution.samples() || position.wrapping_mul(0x9e37_79b9) < 1 << 29
     }
 
-    /// A place has become suspect.
-    #[cold]
-    fn suspected(&mut self, thread: ThreadId) -> Watch {
-        if self.execution.samples() {
-            // What is drawn need not begin anew: the thread is looked at from now on.
-            self.look_closely(thread);
-            return Watch::Go;
-        }
-        self.execution.repeat();
-        Watch::Stop
-    }
-
-    /// Looks whether a thread of a sampled execution goes round; if so, it is watched.
+    /// Looks whether a thread goes round; if so, it is watched. The run goes on: what a program has locked or changed
+    /// outside of what is put back must not be left behind for a suspicion.
     #[inline(always)]
     pub(super) fn look(&mut self, thread: ThreadId, op: &Op) {
-        if self.limits.loops && self.may_go_round(thread) {
-            let graph = self.execution.graph();
-            if self.loops.places.suspect(graph, thread, op, true) {
-                self.look_closely(thread);
-            }
+        if self.limits.loops && self.may_go_round(thread) && self.loops.suspect(&self.execution, thread, op) {
+            self.look_closely(thread);
         }
     }
 
-    /// Watches a thread of a sampled execution.
+    /// Watches a thread that was not watched so far.
     #[cold]
     fn look_closely(&mut self, thread: ThreadId) {
         self.watched.insert(thread);
