@@ -25,7 +25,7 @@ use crate::event::{Event, EventId};
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
 use crate::op::{Addr, Kind, Op, Rmw, ThreadId, Value};
-use crate::round::Undone;
+use crate::round::{Spare, Undone};
 use crate::stats::Stats;
 use crate::strategy::{LockWaiter, Ready, Scene, Strategy};
 use crate::thread_set::ThreadSet;
@@ -118,7 +118,8 @@ pub struct Execution {
     repeated: usize,
     /// Whether threads may go on when nothing else can run.
     timers: bool,
-    spare_rounds: usize,
+    /// How many rounds that write a thread may have behind it which nobody has noticed, and what that was found from.
+    spare: Spare,
     /// Where threads have made rounds that write and leave nothing behind, in any run.
     undone: Vec<Undone>,
 }
@@ -163,7 +164,7 @@ impl Execution {
             uncounted: 0,
             stable_addresses: true,
             timers: false,
-            spare_rounds: crate::round::SPARE,
+            spare: Spare::default(),
             undone: Vec::new(),
         }
     }
@@ -179,10 +180,12 @@ impl Execution {
         self.stable_addresses
     }
 
-    /// Says how many rounds that write a thread may have behind it which nobody has noticed: see
-    /// [`crate::round::SPARE`].
-    pub fn set_spare_rounds(&mut self, rounds: usize) {
-        self.spare_rounds = rounds;
+    /// Says how many rounds that write a thread may have behind it which nobody has noticed, for a whole search.
+    pub fn set_spare(&mut self, spare: &Spare) {
+        if self.spare != *spare {
+            self.spare.clone_from(spare);
+            self.undone.clone_from(&spare.undone);
+        }
     }
 
     /// Lets the limit on events count anew, from here on.

@@ -56,7 +56,7 @@ fn writes(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> Option<bool> {
     Some(writes)
 }
 
-/// How many rounds that write, and that nobody has noticed, a thread may have behind it and still go on, to begin with.
+/// How many rounds that write, and that nobody has noticed, a thread may have behind it and still go on.
 ///
 /// If others may notice rounds, a thread must not stop at the first that nobody has noticed: graphs would be lost in which
 /// somebody notices it after, or because of, something that the thread does later. The search adds what the thread does
@@ -64,60 +64,138 @@ fn writes(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> Option<bool> {
 /// `while x == 0 { lock; unlock } y = 1`; T3 tries to lock. That T0 reads 1 and T3 fails is found from the graph in
 /// which T2 has `y = 1` after a round, and T3 has not been there yet.
 ///
-/// A graph in which `n` rounds of a thread are noticed is found if so many may be unnoticed on the way. So the search looks
-/// at each graph for what [may be noticed](Undone::noticeable) in it, and starts over with
-/// [that number](crate::execution::Execution::set_spare_rounds) when it grows.
-pub const SPARE: usize = 0;
+/// A graph in which `n` rounds of a thread are noticed is found if so many may be unnoticed on the way. So the search begins
+/// with none, looks at each graph for how many [are or may be](Undone::noticed), and
+/// [starts over](crate::execution::Execution::wanted_spare) when that grows, or when a place of such rounds turns up which
+/// earlier graphs were not looked at for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spare {
+    /// So many.
+    pub rounds: usize,
+    /// The places that are known from the start.
+    pub undone: Vec<Undone>,
+}
 
 /// More than so many are not tried: threads that notice each other's rounds may do so for ever.
 pub const MOST_SPARE: usize = 3;
 
-/// A place where a thread has made rounds that write and leave nothing behind.
+/// A place where a thread has made rounds that write and leave nothing behind, and who may notice that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undone {
     /// The thread.
     pub thread: ThreadId,
     /// Where the rounds begin and end.
     pub site: Site,
-    /// Whether they only take locks and give them back.
-    pub locks: bool,
+    /// What the thread does there.
+    op: (Kind, Rmw),
+    /// Whoever tries to take a lock, since they take one and give it back.
+    tries: bool,
+    /// Whoever writes, since they store what is there.
+    writes: bool,
+    /// Whoever reads or writes, since they write and undo it.
+    reads: bool,
 }
 
 impl Undone {
-    /// What is known from these rounds, which end where the thread is about to have an event at a place.
+    /// What these rounds show, which end where the thread is about to have an event at a place.
     pub fn new(graph: &Graph, thread: ThreadId, site: Site, rounds: &[Range<u32>]) -> Undone {
-        let mut all = rounds.iter().flat_map(|round| events(graph, thread, round));
-        let takes_or_gives = |event: &Event| matches!(event.rmw, Rmw::Lock | Rmw::TryLock);
-        Undone { thread, site, locks: all.all(|event| !event.is_write() || takes_or_gives(event)) }
+        let first = rounds.first().and_then(|round| events(graph, thread, round).first());
+        let op = first.map_or((Kind::Read, Rmw::None), |event| (event.kind, event.rmw));
+        let mut undone = Undone { thread, site, op, tries: false, writes: false, reads: false };
+        for round in rounds {
+            let writes = events(graph, thread, round).iter().filter(|event| event.is_write());
+            for event in writes.clone() {
+                if matches!(event.rmw, Rmw::Lock | Rmw::TryLock) {
+                    undone.tries = true;
+                } else if writes.clone().filter(|other| other.addr == event.addr).count() > 1 {
+                    undone.reads = true;
+                } else if !event.is_update() {
+                    undone.writes = true;
+                }
+                // An update that leaves what it finds cannot be told from none.
+            }
+        }
+        undone
     }
 
-    /// How many rounds of the thread others may notice, in graphs like this one.
+    /// Whether anybody may notice the rounds.
+    pub fn may_be_noticed(&self) -> bool {
+        self.tries || self.writes || self.reads
+    }
+
+    /// How many rounds of the thread others have noticed in this graph, or may have noticed in another; `stopped`: the
+    /// thread is still in the loop.
     ///
     /// Each round that is noticed takes an event of its own, of another thread: a read of one of its writes, or a write
-    /// before or among them. There is at most one more than the graph has already: say that another graph has more. Follow
-    /// how that one comes about, up to the first event that makes it so, and leave out that event and the round. What is
-    /// left is a graph with as many as this one, which is found. The event is one of those that come next in
-    /// it, so it is there in a graph that is found, in addition to those that have noticed a round.
-    pub fn noticeable(&self, graph: &Graph) -> usize {
-        let Undone { thread, site, locks } = *self;
+    /// before or among them. Say that there is a graph with more than were seen to be noticed in any. Follow how it
+    /// comes about, up to the first event that makes it so, and leave out that event and the round. What is left is a graph
+    /// that is found. If the event depends on what the thread does after the loop, it is among those that come next there,
+    /// so it is in a graph that is found. If not, leave out what the thread does after the loop, and let it make
+    /// the round: then it is found how the event notices it.
+    pub fn noticed(&self, graph: &Graph, stopped: bool) -> usize {
+        let Undone { thread, site, op, .. } = *self;
         let base = graph.base(thread) as u32;
-        let at_site = graph.thread(thread).iter().zip(base..).filter(|(event, _)| event.site == site);
-        let arrivals: Vec<u32> = at_site.map(|(_, index)| index).collect();
+        let begins = |event: &Event| event.site == site && (event.kind, event.rmw) == op;
+        let arrivals = graph.thread(thread).iter().zip(base..).filter(|(event, _)| begins(event));
+        let arrivals: Vec<u32> = arrivals.map(|(_, index)| index).collect();
         let rounds = arrivals.windows(2).map(|ends| ends[0]..ends[1]);
-        let matters = |round: &Range<u32>| {
-            writes(graph, thread, round) == Some(true) && !leaves_no_write(graph, thread, round.clone())
-        };
-        let noticed = rounds.filter(matters).count();
-        // Locations are numbered in each run, so it is not known which ones the next round would write to.
-        let is_lock = |addr: Addr| graph.writes(addr).iter().any(|id| is_of_lock(graph.event(*id)));
-        let notices = |event: &&Event| {
-            let accesses = event.is_read() || event.is_write();
-            accesses && !is_of_lock(event) && (!locks || is_lock(event.addr))
-        };
-        let others = (0..graph.thread_count()).map(|other| ThreadId(other as u32));
-        let events = others.filter(|other| *other != thread).flat_map(|other| graph.thread(other));
-        events.filter(notices).take(noticed + 1).count()
+        let matter: Vec<Range<u32>> = rounds.filter(|round| may_be_unnoticed(graph, thread, round)).collect();
+        let noticed = witnesses(graph, thread, &matter).take(matter.len()).count();
+        let last = arrivals.last().copied().unwrap_or_default();
+        noticed + usize::from(!stopped && self.may_be_noticed_after(graph, last))
     }
+
+    /// Whether another thread, which depends on something that the thread has done after an event, has an event that may
+    /// notice a round. If what the thread has done happens before it, so does the round, and it cannot.
+    /// Locations are numbered in each run, so it is not known which ones a round would write to.
+    fn may_be_noticed_after(&self, graph: &Graph, last: u32) -> bool {
+        let after = EventId { thread: self.thread, index: last + 1 };
+        let mut others = (0..graph.thread_count()).map(|other| ThreadId(other as u32));
+        others.any(|other| {
+            let base = graph.base(other) as u32;
+            let mut events = graph.thread(other).iter().zip(base..);
+            other != self.thread
+                && events.any(|(event, index)| {
+                    let id = |index| EventId { thread: other, index };
+                    let is_before = || index > base && knows(graph.hb(id(index - 1)), after);
+                    self.may_be_noticed_by(graph, event)
+                        && (!graph.keeps_porf() || knows(graph.porf(id(index)), after))
+                        && !is_before()
+                })
+        })
+    }
+
+    fn may_be_noticed_by(&self, graph: &Graph, event: &Event) -> bool {
+        let (reads, writes) = (event.is_read(), event.is_write());
+        let is_lock = |addr: Addr| graph.writes(addr).iter().any(|id| is_of_lock(graph.event(*id)));
+        (reads || writes)
+            && !is_of_lock(event)
+            && (self.reads || (self.writes && writes) || (self.tries && is_lock(event.addr)))
+    }
+}
+
+/// Whether a round writes and leaves something behind, and would not if some events were not there yet that the thread
+/// does not depend on when it comes to the end of the round. If it depends on all of them, every graph in which
+/// it comes that far has them: nobody has to wait for the round to be noticed.
+fn may_be_unnoticed(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> bool {
+    if writes(graph, thread, round) != Some(true) || leaves_no_write(graph, thread, round.clone()) {
+        return false;
+    }
+    let end = EventId { thread, index: round.end };
+    !graph.keeps_porf() || leaves_no_write_among(graph, thread, round, |id| knows(graph.porf(end), id))
+}
+
+/// The events of other threads that may have noticed one of these rounds.
+fn witnesses<'a>(
+    graph: &'a Graph,
+    thread: ThreadId,
+    rounds: &'a [Range<u32>],
+) -> impl Iterator<Item = &'a Event> {
+    let others = (0..graph.thread_count()).map(|other| ThreadId(other as u32));
+    let accesses = others.filter(move |&other| other != thread && !rounds.is_empty());
+    let accesses = accesses.flat_map(|other| graph.thread(other));
+    let accesses = accesses.filter(|event| (event.is_read() || event.is_write()) && !is_of_lock(event));
+    accesses.filter(move |event| rounds.iter().any(|round| writes_to(graph, thread, round, event.addr)))
 }
 
 /// Whether the event takes a lock, after it has waited for it, or gives one back. It cannot notice a round: it finds
@@ -192,16 +270,29 @@ fn events<'a>(graph: &'a Graph, thread: ThreadId, round: &Range<u32>) -> &'a [Ev
 /// Whether the writes of a round leave nothing behind.
 #[inline(never)]
 fn leaves_no_write(graph: &Graph, thread: ThreadId, round: Range<u32>) -> bool {
+    leaves_no_write_among(graph, thread, &round, |_| true)
+}
+
+/// The same in the graph of these events only.
+#[inline(always)]
+fn leaves_no_write_among(
+    graph: &Graph,
+    thread: ThreadId,
+    round: &Range<u32>,
+    there: impl Fn(EventId) -> bool,
+) -> bool {
     if round.start < graph.past_of(thread) {
         return false;
     }
-    let all = events(graph, thread, &round);
+    let all = events(graph, thread, round);
     all.iter().enumerate().filter(|(_, event)| event.is_write()).all(|(index, event)| {
         let id = EventId { thread, index: round.start + index as u32 };
         let place = graph.position(event.addr, id);
+        let earlier = graph.writes(event.addr)[..place - 1].iter().rposition(|&write| there(write));
+        let before = earlier.map_or(0, |earlier| earlier + 1);
         // Each row of writes is looked at once, from its first on.
-        let follows = place > 1 && is_in(graph.write_at(event.addr, place - 1), thread, &round);
-        follows || row_leaves_nothing(graph, thread, &round, event.addr, place)
+        let follows = before > 0 && is_in(graph.write_at(event.addr, before), thread, round);
+        follows || row_leaves_nothing(graph, thread, round, event.addr, before, &there)
     })
 }
 
@@ -209,22 +300,30 @@ fn is_in(id: EventId, thread: ThreadId, round: &Range<u32>) -> bool {
     id.thread == thread && round.contains(&id.index)
 }
 
-/// The same of the writes of a round that stand next to each other, from a place of the location's order on.
-fn row_leaves_nothing(graph: &Graph, thread: ThreadId, round: &Range<u32>, addr: Addr, first: usize) -> bool {
-    if first <= graph.bottom(addr) {
+/// The same of the writes of a round that stand next to each other, behind a place of the location's order.
+#[inline(always)]
+fn row_leaves_nothing(
+    graph: &Graph,
+    thread: ThreadId,
+    round: &Range<u32>,
+    addr: Addr,
+    before: usize,
+    there: &impl Fn(EventId) -> bool,
+) -> bool {
+    if before < graph.bottom(addr) {
         return false;
     }
-    let before = graph.write_at(addr, first - 1);
-    let row =
-        graph.writes(addr)[first - 1..].iter().take_while(|&&write| is_in(write, thread, round)).count();
-    let last = graph.write_at(addr, first + row - 1);
+    let later = graph.writes(addr)[before..].iter().copied().filter(|&write| there(write));
+    let row = later.take_while(|&write| is_in(write, thread, round));
+    let before = graph.write_at(addr, before);
+    let Some(last) = row.last() else { return true };
     if graph.value(addr, last) != graph.value(addr, before) && !mutant::is(Mutant::RoundChangesValue) {
         return false;
     }
     if !learns_no_more(graph, before, last) && !mutant::is(Mutant::RoundHidesRelease) {
         return false;
     }
-    let mut readers = graph.reads(addr).iter().filter(|&&read| !is_in(read, thread, round));
+    let mut readers = graph.reads(addr).iter().filter(|&&read| there(read) && !is_in(read, thread, round));
     readers.all(|&read| {
         let source = graph.event(read).rf;
         source == last || !is_in(source, thread, round) || mutant::is(Mutant::RoundIsObserved)

@@ -267,6 +267,11 @@ pub trait Strategy: Send {
         None
     }
 
+    /// Whether one execution is followed, which is known: threads must stop where they stopped in it.
+    fn follows(&self) -> bool {
+        false
+    }
+
     /// Whether a thread whose loop has come back to where it was, having only read, goes on all the
     /// same: it did so in the execution that is followed.
     fn goes_on(&self, _graph: &Graph, _thread: ThreadId) -> bool {

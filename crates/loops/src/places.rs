@@ -57,16 +57,21 @@ impl Places {
     }
 }
 
+/// Whether the event is what the op would become, but for its values.
+#[inline(always)]
+pub(crate) fn is_like(event: &Event, op: &Op) -> bool {
+    (event.site, event.kind, event.rmw, event.addr) == (op.site, op.kind, op.rmw, op.addr)
+}
+
 /// Whether the thread has been at this place so often before, with the same location, and what it has done since it was
 /// last there leaves nothing behind.
 #[inline]
 fn goes_round(graph: &Graph, thread: ThreadId, op: &Op, enough: usize) -> bool {
     let events = graph.thread(thread);
     let end = (graph.base(thread) + events.len()) as u32;
-    let is_here = |event: &&Event| event.site == op.site && event.addr == op.addr && event.kind == op.kind;
     let recent = || events.iter().rev().take(BACK);
-    let Some(since) = recent().position(|event| is_here(&event)) else { return false };
-    (enough == 1 || recent().filter(is_here).take(enough).count() == enough)
+    let Some(since) = recent().position(|event| is_like(event, op)) else { return false };
+    (enough == 1 || recent().filter(|event| is_like(event, op)).take(enough).count() == enough)
         && round::leaves_nothing(graph, thread, end - since as u32 - 1..end)
 }
 
@@ -77,7 +82,7 @@ pub(crate) fn goes_round_often(graph: &Graph, thread: ThreadId, op: &Op, enough:
     let mut end = base + events.len() as u32;
     let mut rounds = 0;
     for (event, index) in events.iter().zip(base..end).rev() {
-        if event.site != op.site || event.addr != op.addr || event.kind != op.kind {
+        if !is_like(event, op) {
             continue;
         }
         if !round::leaves_nothing(graph, thread, index..end) {

@@ -1,10 +1,10 @@
 //! Threads that come to suspect places, and what is done about it.
 
 use unpick_core::event::EventId;
-use unpick_core::execution::Execution;
+use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Site, ThreadId};
-use unpick_core::round;
+use unpick_core::round::{self, Spare};
 use unpick_core::thread_set::ThreadSet;
 use unpick_core::violation::{Point, Wait, Waiter};
 use unpick_emulator::{R12, R13, R14, R15, RAX, RBP, RBX, RSP, Registers};
@@ -141,7 +141,7 @@ struct Record {
     site: Site,
     /// Trials that came to nothing.
     failures: u32,
-    /// Whether a trial was put off.
+    /// Whether there were rounds that were not tried.
     put_off: bool,
 }
 
@@ -154,8 +154,6 @@ pub struct Loops {
     pub rounds: Rounds,
     visits: Vec<Vec<Visit>>,
     records: Vec<Record>,
-    /// Places that have become suspect in this run.
-    suspected: Vec<Site>,
     /// Threads that have visits.
     open: ThreadSet,
     /// What footprints held when each thread was left.
@@ -169,17 +167,14 @@ pub struct Loops {
     /// A trial that is under way.
     pub trial: Option<Trial>,
     /// How many rounds that write a thread may have behind it which nobody has noticed.
-    spare: usize,
+    spare: Spare,
 }
 
 impl Loops {
     /// Forgets what belongs to the last run. `os_thread` tells OS threads apart.
     pub fn begin(&mut self, os_thread: usize) {
-        let suspected = std::mem::take(&mut self.suspected);
         if !std::mem::take(&mut self.repeats) {
             self.again.clear();
-            // The run counts, with rounds that were not looked at.
-            suspected.into_iter().for_each(|site| self.record(site).put_off = true);
         }
         self.trial = None;
         self.visits.iter_mut().for_each(Vec::clear);
@@ -188,14 +183,19 @@ impl Loops {
         self.rounds.begin(os_thread);
     }
 
-    /// Makes the place suspect if the thread goes round there; whether it does. The run goes on, with what the program has
-    /// locked or changed in memory that is not put back.
+    /// Makes the place suspect if the thread goes round there; whether it does. The run goes on, since the program may
+    /// have locked or changed something that is not put back; where an execution is followed that is known, it is started
+    /// once more.
     #[inline]
-    pub fn suspect(&mut self, execution: &Execution, thread: ThreadId, op: &Op) -> bool {
+    pub fn suspect(&mut self, execution: &mut Execution, thread: ThreadId, op: &Op) -> bool {
         let known = self.places.is_suspect(op.site);
         let suspect = self.places.suspect(execution.graph(), thread, op, execution.samples());
         if suspect && !known {
-            self.suspected.push(op.site);
+            self.record(op.site).put_off = !execution.samples();
+            if execution.strategy().follows() {
+                self.repeats = true;
+                execution.repeat();
+            }
         }
         suspect
     }
@@ -318,8 +318,7 @@ impl Loops {
         let visits = visits.filter(|visit| (visit.site, visit.hidden) == (op.site, hidden));
         for visit in visits.take(NEAR) {
             let event = graph.event(EventId { thread, index: visit.at });
-            let like = (event.kind, event.rmw, event.addr) == (op.kind, op.rmw, op.addr);
-            if like && round::leaves_nothing(graph, thread, visit.at..at) {
+            if places::is_like(event, op) && round::leaves_nothing(graph, thread, visit.at..at) {
                 idle = true;
                 // What the same answers lead to from here may be known already.
                 let known = |&number: &u32| self.rounds.is_answered(number, graph, visit.at, at);
@@ -372,12 +371,15 @@ impl Loops {
         Some(std::mem::take(&mut self.record(trial.site).put_off))
     }
 
-    /// Looks at an execution that has ended: whether the search must start over, since others notice more rounds of a
+    /// Looks at how an execution has ended: whether the search must start over, since others notice more rounds of a
     /// thread than was known.
-    pub fn review(&mut self, execution: &Execution) -> Review {
-        match execution.wanted_spare_rounds() {
+    pub fn review(&mut self, execution: &Execution, outcome: &Outcome) -> Review {
+        if !matches!(outcome, Outcome::Complete | Outcome::Blocked(_)) {
+            return Review::Fine;
+        }
+        match execution.wanted_spare() {
             None => Review::Fine,
-            Some((wanted, site)) if wanted > round::MOST_SPARE => Review::TooMany(site),
+            Some((wanted, site)) if wanted.rounds > round::MOST_SPARE => Review::TooMany(site),
             Some((wanted, _)) => {
                 self.spare = wanted;
                 Review::StartOver
@@ -386,8 +388,8 @@ impl Loops {
     }
 
     /// How many rounds that write a thread may have behind it which nobody has noticed.
-    pub fn spare_rounds(&self) -> usize {
-        self.spare
+    pub fn spare(&self) -> &Spare {
+        &self.spare
     }
 
     /// Whether the thread has come to suspect places in this run: then it matters what others do meanwhile.

@@ -228,7 +228,7 @@ impl Session {
         self.places.begin();
         self.excuses.begin();
         self.loops.begin(0);
-        self.execution.set_spare_rounds(self.loops.spare_rounds());
+        self.execution.set_spare(self.loops.spare());
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }

@@ -347,7 +347,7 @@ impl Session {
         self.detached.clear();
         self.execution.set_timers(self.limits.timeouts == Timeouts::Last);
         self.loops.begin(current::place().start);
-        self.execution.set_spare_rounds(self.loops.spare_rounds());
+        self.execution.set_spare(self.loops.spare());
         self.watched.clear();
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();

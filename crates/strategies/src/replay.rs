@@ -59,6 +59,10 @@ impl Strategy for Replay {
         "replay"
     }
 
+    fn follows(&self) -> bool {
+        true
+    }
+
     fn goes_on(&self, graph: &Graph, thread: ThreadId) -> bool {
         self.steps.get(thread.index()).is_some_and(|&steps| steps > graph.thread_len(thread))
     }

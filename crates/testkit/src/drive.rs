@@ -14,7 +14,7 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId};
-use unpick_core::round;
+use unpick_core::round::{self, Spare};
 use unpick_core::schedule::{Schedule, linearise};
 use unpick_core::strategy::Strategy;
 use unpick_core::violation::{Point, Wait, Waiter};
@@ -89,8 +89,6 @@ pub struct Settings<'a> {
     pub most_events: usize,
     /// Executions at most.
     pub most_executions: u64,
-    /// How many rounds that write, and that nobody has noticed, a thread may have and still go on.
-    pub spare_rounds: usize,
 }
 
 impl<'a> Settings<'a> {
@@ -106,7 +104,6 @@ impl<'a> Settings<'a> {
             recognises: true,
             most_events: usize::MAX,
             most_executions: u64::MAX,
-            spare_rounds: round::SPARE,
         }
     }
 
@@ -122,9 +119,14 @@ impl<'a> Settings<'a> {
 ///
 /// When the model is not known, or the engine finds the program not to repeat itself.
 pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
+    explore_with(program, settings, &Spare::default())
+}
+
+/// The same, with as many rounds of loops as are known to matter.
+fn explore_with(program: &Program, settings: Settings<'_>, spare: &Spare) -> Explored {
     let model = unpick_models::by_name(settings.model).expect("a known memory model");
     let mut execution = Execution::new(model, strategy(settings), settings.most_events);
-    execution.set_spare_rounds(settings.spare_rounds);
+    execution.set_spare(spare);
     let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
     let mut found = Explored::default();
     let mut arrivals: Vec<Vec<Arrival>> = vec![Vec::new(); machines.len()];
@@ -134,12 +136,12 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
             break;
         }
         let outcome = run_with(&mut execution, program, &mut machines, &mut arrivals, settings.recognises);
-        if let Some((spare_rounds, _)) = execution.wanted_spare_rounds() {
-            if spare_rounds > round::MOST_SPARE {
+        if let Some((spare, _)) = execution.wanted_spare() {
+            if spare.rounds > round::MOST_SPARE {
                 found.given_up = true;
                 break;
             }
-            return explore(program, Settings { spare_rounds, ..settings });
+            return explore_with(program, settings, &spare);
         }
         let graph = execution.graph();
         if execution.is_beyond() {

@@ -11,11 +11,6 @@ fn program(text: &str) -> Program {
     Program::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The engine as the oracle asks for it.
-fn exact(model: Model) -> Settings<'static> {
-    Settings { spare_rounds: ROUNDS - 1, ..Settings::exact(model.name()) }
-}
-
 #[test]
 fn random_programs_have_the_graphs_and_the_outcomes_of_brute_force() {
     let mut judged = 0;
@@ -70,7 +65,7 @@ fn programs_that_went_wrong_are_right() {
 fn a_loop_that_only_reads_is_left_at_once() {
     let program = program("do{a=Racq x}until(a==1); Wrlx y 1 || Wrel x 1");
     for model in Model::ALL {
-        let found = explore(&program, exact(model));
+        let found = explore(&program, Settings::exact(model.name()));
         let truth = &unroll(&program, false, ROUNDS).expect("it is small")[&model];
         assert_eq!((found.complete, found.blocked, found.deadlock), (1, 1, 0), "{model}");
         assert_eq!((redundant(&program, &found, truth), truth.complete.len()), (0, ROUNDS), "{model}");
@@ -95,7 +90,7 @@ fn a_loop_that_nobody_ends_is_a_livelock() {
     for (text, stuck) in programs {
         let program = program(text);
         for model in Model::ALL {
-            let found = explore(&program, exact(model));
+            let found = explore(&program, Settings::exact(model.name()));
             assert_eq!(found.deadlock > 0, stuck, "{model}: {text}");
             assert_eq!(found.cut, 0, "{model}: {text}");
         }

@@ -6,7 +6,7 @@ use super::Execution;
 use crate::mutant::{self, Mutant};
 use crate::op::{Addr, Kind, Op, Rmw, Site, TAKEN, ThreadId};
 use crate::outcome::{Divergence, Outcome};
-use crate::round::{self, Idle, Undone, Waiting};
+use crate::round::{self, Idle, Spare, Undone, Waiting};
 use crate::violation::{Point, Violation, Wait, Waiter};
 
 impl Execution {
@@ -130,9 +130,9 @@ impl Execution {
     }
 
     /// The same of a thread that was in this state before several events, the latest first. A round that only reads is
-    /// enough for it to stop; of rounds that write there must be [more](round::SPARE).
+    /// enough for it to stop; of rounds that write there must be [more](round::Spare).
     pub fn spin_since(&mut self, point: Point, op: Option<&Op>, earlier: &[u32]) -> bool {
-        let spare = if self.looks_ahead { 0 } else { self.spare_rounds };
+        let spare = if self.looks_ahead { 0 } else { self.spare.rounds };
         self.stop_in_loop(point, op, earlier, spare)
     }
 
@@ -147,7 +147,7 @@ impl Execution {
         let from = rounds.first().map(|round| round.start);
         if let Idle::Writes(_) = idle {
             let undone = Undone::new(&self.graph, thread, point.site, &rounds);
-            if !self.undone.contains(&undone) {
+            if undone.may_be_noticed() && !self.undone.contains(&undone) {
                 self.undone.push(undone);
             }
         }
@@ -218,15 +218,23 @@ impl Execution {
         self.wake(|execution, waiter| spins(waiter) && matter(execution, waiter.point.thread));
     }
 
-    /// How many rounds that write others may notice in graphs like this one, if that is more than threads may have behind
-    /// them unnoticed: then the search must start over with [that number](Execution::set_spare_rounds). And where the
-    /// thread was.
-    pub fn wanted_spare_rounds(&self) -> Option<(usize, Site)> {
-        if self.looks_ahead || mutant::is(Mutant::NoSpareRounds) {
+    /// With how many spare rounds the search must start over, if this graph shows that it must; and where the thread
+    /// was that has the most.
+    pub fn wanted_spare(&self) -> Option<(Spare, Site)> {
+        let searches = !self.looks_ahead && !self.strategy.follows();
+        if !searches || self.undone.is_empty() || mutant::is(Mutant::NoSpareRounds) {
             return None;
         }
-        let wanted = self.undone.iter().map(|undone| (undone.noticeable(&self.graph), undone.site));
-        wanted.max_by_key(|(rounds, _)| *rounds).filter(|(rounds, _)| *rounds > self.spare_rounds)
+        let noticed = self.undone.iter().map(|undone| {
+            let waiter = self.rests.get(undone.thread.index()).and_then(|rest| rest.blocked);
+            let stopped = self.blocked.contains(undone.thread)
+                && waiter.is_some_and(|waiter| waiter.point.site == undone.site);
+            (undone.noticed(&self.graph, stopped), undone.site)
+        });
+        let (rounds, site) = noticed.max_by_key(|(rounds, _)| *rounds)?;
+        let grows = rounds > self.spare.rounds || self.undone.len() > self.spare.undone.len();
+        let rounds = rounds.max(self.spare.rounds);
+        grows.then(|| (Spare { rounds, undone: self.undone.clone() }, site))
     }
 
     /// Ends the run if the thread gives back a lock that it does not hold.

@@ -32,9 +32,9 @@ impl Session {
             return if fresh { self.cut(thread, op) } else { Watch::Go };
         }
         if fresh && first {
-            self.loops.suspect(&self.execution, thread, op);
+            self.loops.suspect(&mut self.execution, thread, op);
         }
-        Watch::Go
+        if self.execution.is_stopped() { Watch::Stop } else { Watch::Go }
     }
 
     /// A thread comes to a suspect place.
@@ -62,9 +62,8 @@ impl Session {
 
     /// Looks at how an execution has ended: if others notice more rounds of a loop than was known, the search starts over.
     pub(crate) fn review(&mut self, outcome: Outcome) -> Outcome {
-        let over = matches!(outcome, Outcome::Complete | Outcome::Blocked(_));
-        match self.loops.review(&self.execution) {
-            Review::StartOver if over => {
+        match self.loops.review(&self.execution, &outcome) {
+            Review::StartOver => {
                 self.renew = true;
                 return Outcome::Again;
             }

@@ -37,7 +37,7 @@ impl Session {
         if fresh {
             self.look(thread, op);
         }
-        Watch::Go
+        if self.execution.is_stopped() { Watch::Stop } else { Watch::Go }
     }
 
     /// Whether the thread may have come to a place before. In executions that are drawn at random it is looked at one of
@@ -52,7 +52,10 @@ impl Session {
     /// outside of what is put back must not be left behind for a suspicion.
     #[inline(always)]
     pub(super) fn look(&mut self, thread: ThreadId, op: &Op) {
-        if self.limits.loops && self.may_go_round(thread) && self.loops.suspect(&self.execution, thread, op) {
+        if self.limits.loops
+            && self.may_go_round(thread)
+            && self.loops.suspect(&mut self.execution, thread, op)
+        {
             self.look_closely(thread);
         }
     }
@@ -97,9 +100,8 @@ impl Session {
 
     /// Looks at how an execution has ended: if others notice more rounds of a loop than was known, the search starts over.
     pub(crate) fn review(&mut self, outcome: Outcome) -> Outcome {
-        let over = matches!(outcome, Outcome::Complete | Outcome::Blocked(_));
-        match self.loops.review(&self.execution) {
-            Review::StartOver if over => {
+        match self.loops.review(&self.execution, &outcome) {
+            Review::StartOver => {
                 self.renew = true;
                 return Outcome::Again;
             }
