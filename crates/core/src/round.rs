@@ -368,8 +368,8 @@ impl Waiting {
 }
 
 /// Whether the thread would do the same again, if all these threads wait in their loops for ever: with their rounds taken
-/// out, each of its reads sees the newest write, or what the round itself has written before, and nothing in the round
-/// is a free choice.
+/// out, each of its reads sees the newest write, or what the round itself has written before, none of the other rounds
+/// writes another value there for a while, and nothing in the round is a free choice.
 pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting]) -> bool {
     if waiting.from < graph.past_of(waiting.thread) {
         return false;
@@ -390,7 +390,13 @@ pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting]) -> boo
         // Nobody but those who wait may have written since.
         let since = graph.writes(event.addr).iter().rev().take_while(|&&write| write != event.rf);
         let others = since.copied().any(|write| !in_round(write));
-        !others && (!in_round(event.rf) || is_last_of_row(graph, event.addr, event.rf, all))
+        let seen = graph.read_value(id);
+        let changes = |write: EventId, other: &Event| {
+            other.is_write() && other.addr == event.addr && graph.value(event.addr, write) != seen
+        };
+        let mut rounds = all.iter().filter(|other| other.thread != waiting.thread);
+        let for_a_while = rounds.any(|other| other.events(graph).any(|(write, event)| changes(write, event)));
+        !others && !for_a_while && (!in_round(event.rf) || is_last_of_row(graph, event.addr, event.rf, all))
     })
 }
 

@@ -291,6 +291,9 @@ impl Loops {
             return Step::Go { idle: true };
         }
         let mut same = self.add(execution.graph(), arrival, at);
+        if same.is_none() && execution.strategy().follows() && !execution.goes_on(thread) {
+            same = self.repeated(execution.graph(), arrival, at);
+        }
         if same.is_some() {
             let mut earlier = Vec::new();
             while let Some(visit) = same.map(|number| &self.visits[thread.index()][number]) {
@@ -305,6 +308,16 @@ impl Loops {
             (_, Some(trial)) => Step::Try(trial),
             (idle, None) => Step::Go { idle },
         }
+    }
+
+    /// The last arrival from which the thread has made a round that would lead from here to here. The round itself may
+    /// have changed something: that is enough only where the execution is known to end here.
+    fn repeated(&self, graph: &Graph, arrival: &Arrival<'_>, at: u32) -> Option<usize> {
+        let (here, earlier) = self.visits[arrival.thread.index()].split_last()?;
+        earlier.iter().rposition(|visit| {
+            (visit.site, visit.frame, visit.hidden) == (here.site, here.frame, here.hidden)
+                && here.rounds.iter().any(|&number| self.rounds.is_answered(number, graph, visit.at, at))
+        })
     }
 
     /// Whether what the thread has done since an earlier arrival leaves nothing in the graph, and a round that is to be
