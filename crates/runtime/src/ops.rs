@@ -656,19 +656,28 @@ pub fn is_bound(tag: &Tag) -> bool {
 
 /// A fence after a SeqCst store, under models where such a store alone does not order anything.
 pub fn flush_after_store(site: Site) {
-    let (session, _) = context();
-    // SAFETY: as in `take`.
-    if unsafe { (*session).execution.model().flushes_stores() } {
+    if flushes_stores() {
         fence(Mode::SeqCst, site);
     }
 }
 
+/// Whether a SeqCst store takes a fence of its own to order anything. In a round that is tried, the runtime answers that: a
+/// round must not depend on where the engine keeps its memory model.
+#[inline(never)]
+pub(crate) extern "C" fn flushes_stores() -> bool {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    let flushes = unsafe { (*session).execution.model().flushes_stores() };
+    forget_scratch();
+    flushes
+}
+
 /// Runs a closure whose allocations outlive the execution.
 pub fn outside<R>(f: impl FnOnce() -> R) -> R {
-    if current::get().is_none() {
-        return f();
-    }
+    let Some((session, _)) = current::get() else { return f() };
     let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    unsafe { (*session).lose_addresses() };
     let before = current::set_outside(true);
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
     current::set_outside(before);

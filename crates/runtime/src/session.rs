@@ -178,6 +178,8 @@ pub(crate) struct Session {
     pub(crate) model: u8,
     /// Whether the program ever had memory of the system heap.
     pub(crate) spilled: bool,
+    /// Whether the program ever asked for memory that outlives a run.
+    outside: bool,
     /// Whether a thread has no arena, since there are no more.
     bare: bool,
     /// Whether the addresses of all objects are noted, run after run.
@@ -254,6 +256,7 @@ impl Session {
             has_allocator: false,
             model: 0,
             spilled: false,
+            outside: false,
             bare: false,
             careful: false,
             addresses: Vec::new(),
@@ -281,7 +284,13 @@ impl Session {
     /// Lets threads allocate from arenas, or not.
     pub(crate) fn use_arenas(&mut self, on_arenas: bool) {
         self.on_arenas = on_arenas;
-        self.execution.set_stable_addresses(on_arenas && !self.spilled);
+        self.execution.set_stable_addresses(on_arenas && !self.spilled && !self.outside);
+    }
+
+    /// The program is about to ask for memory that is elsewhere in each run.
+    pub(crate) fn lose_addresses(&mut self) {
+        self.outside = true;
+        self.execution.set_stable_addresses(false);
     }
 
     /// Whether threads allocate from arenas.

@@ -54,6 +54,9 @@ impl Host for Runtime<'_> {
         if function == shared::knows_all_ended as *const () as usize {
             return self.trial.entered(machine, shared::knows_all_ended().into());
         }
+        if function == ops::flushes_stores as *const () as usize {
+            return self.trial.entered(machine, ops::flushes_stores().into());
+        }
         if function == shared::oldest_value as *const () as usize {
             let init = machine.registers.general[RSI];
             // SAFETY: code that calls this function passes a tag.
