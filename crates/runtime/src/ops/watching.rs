@@ -122,10 +122,11 @@ impl Session {
         Watch::Stop
     }
 
-    /// What belongs to the state of a thread and is not in memory: clocks that anybody reads, and how many blocks
-    /// are allocated.
+    /// What belongs to the state of a thread and is not in memory: clocks that anybody reads, how many blocks
+    /// are allocated, and how many thread-locals there are.
     fn hidden(&self) -> u64 {
         let live = self.arenas.iter().flatten().map(|arena| arena.live as u64);
-        live.fold(self.clocks.fingerprint(), |sum, live| sum.wrapping_mul(31).wrapping_add(live))
+        let counts = live.chain([self.locals.count() as u64]);
+        counts.fold(self.clocks.fingerprint(), |sum, count| sum.wrapping_mul(31).wrapping_add(count))
     }
 }
