@@ -75,8 +75,8 @@ fn goes_round(graph: &Graph, thread: ThreadId, op: &Op, enough: usize) -> bool {
         && round::leaves_nothing(graph, thread, end - since as u32 - 1..end)
 }
 
-/// Whether the thread has been at this place so often in a row, and has left nothing behind in between.
-pub(crate) fn goes_round_often(graph: &Graph, thread: ThreadId, op: &Op, enough: usize) -> bool {
+/// If the thread has been at this place so often in a row, and has left nothing behind in between: since which event.
+pub(crate) fn goes_round_often(graph: &Graph, thread: ThreadId, op: &Op, enough: usize) -> Option<u32> {
     let events = graph.thread(thread);
     let base = graph.base(thread) as u32;
     let mut end = base + events.len() as u32;
@@ -86,12 +86,12 @@ pub(crate) fn goes_round_often(graph: &Graph, thread: ThreadId, op: &Op, enough:
             continue;
         }
         if !round::leaves_nothing(graph, thread, index..end) {
-            return false;
+            return None;
         }
         (end, rounds) = (index, rounds + 1);
         if rounds == enough {
-            return true;
+            return Some(index);
         }
     }
-    false
+    None
 }

@@ -8,7 +8,7 @@ use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Site, ThreadId, Value};
 use unpick_emulator::{Enter, Footprint, Machine, Obstacle, R8, R9, R10, R11, RCX, RDI, RDX, RSI, Registers};
 
-use crate::visits::Frame;
+use crate::visits::{Arrival, Frame};
 
 /// Instructions that a round may take.
 const BUDGET: usize = 200_000;
@@ -49,6 +49,8 @@ struct Round {
     site: Site,
     thread: ThreadId,
     frame: Frame,
+    /// The hidden state, if the round looks at it.
+    hidden: Option<u64>,
     answers: Vec<Answered>,
     /// What it touches of memory that is there in every run.
     lasting: Footprint,
@@ -101,13 +103,15 @@ impl Rounds {
     }
 
     /// Adds the rounds that the thread would repeat from where it stands, given the right answers.
-    pub(crate) fn find(&mut self, thread: ThreadId, site: Site, frame: &Frame, found: &mut Vec<u32>) {
-        let start = (site, thread, frame.stack());
+    pub(crate) fn find(&mut self, arrival: &Arrival<'_>, found: &mut Vec<u32>) {
+        let Arrival { thread, op, frame, hidden } = arrival;
+        let start = (op.site, *thread, frame.stack());
         let Ok(place) = self.starts.binary_search_by_key(&start, |(start, _)| *start) else { return };
         for &number in &self.starts[place].1 {
             let round = &self.known[number as usize];
             // SAFETY: the bytes are there, since they always are, or we have asked.
             let holds = round.frame == *frame
+                && round.hidden.is_none_or(|known| known == *hidden)
                 && unsafe { round.lasting.holds() }
                 && round.passing.is_mapped(&mut self.mapped)
                 && unsafe { round.passing.holds() };
@@ -169,6 +173,10 @@ pub struct Trial {
     pub site: Site,
     /// Its registers there.
     pub frame: Frame,
+    /// What else belongs to its state.
+    hidden: u64,
+    /// Whether the round looks at that.
+    uses_hidden: bool,
     /// First event of the round.
     pub from: u32,
     /// End of the round.
@@ -179,12 +187,28 @@ pub struct Trial {
     back: bool,
     /// Whether it has asked for something else than the round did.
     strayed: bool,
+    /// How often the round is made once more, to see where it leads; `None`: it is made once, and judged.
+    ahead: Option<u32>,
 }
 
 impl Trial {
     /// A trial of the round that the thread has just made.
-    pub(crate) fn new(thread: ThreadId, site: Site, frame: Frame, from: u32, to: u32) -> Trial {
-        Trial { thread, site, frame, from, to, at: from, back: false, strayed: false }
+    pub(crate) fn new(arrival: &Arrival<'_>, from: u32, to: u32) -> Trial {
+        let Arrival { thread, op, frame, hidden } = *arrival;
+        let (site, at) = (op.site, from);
+        let (uses_hidden, back, strayed) = (false, false, false);
+        Trial { thread, site, frame, hidden, uses_hidden, from, to, at, back, strayed, ahead: None }
+    }
+
+    /// A trial of the same round, made so often with the same answers that it is seen whether the loop ends by itself.
+    pub(crate) fn ahead(self, rounds: u32) -> Trial {
+        Trial { ahead: Some(rounds), ..self }
+    }
+
+    /// If it looked ahead, of so many rounds: up to which event the loop goes on. `None`: further than was looked.
+    pub(crate) fn seen_ahead(&self, rounds: u32) -> Option<Option<u32>> {
+        let left = self.ahead?;
+        Some(self.strayed.then(|| self.to + (rounds - left + 1) * (self.to - self.from)))
     }
 
     /// The answer of the op at which the thread stands, with which the round begins.
@@ -209,9 +233,16 @@ impl Trial {
         self.frame.registers(value)
     }
 
+    /// The code looks at what belongs to the thread's state and is not in memory.
+    pub fn use_hidden(&mut self) {
+        self.uses_hidden = true;
+    }
+
     /// The event that answers the next op, if there is one.
     pub fn next_event(&self) -> Option<EventId> {
-        (self.at < self.to && !self.strayed).then_some(EventId { thread: self.thread, index: self.at })
+        let again = self.ahead.is_some_and(|rounds| rounds > 0);
+        let index = if self.at == self.to && again { self.from } else { self.at };
+        (index < self.to && !self.strayed).then_some(EventId { thread: self.thread, index })
     }
 
     /// The code does something else than it did in the round.
@@ -239,7 +270,10 @@ impl Trial {
             self.strayed = true;
             return None;
         }
-        self.at += 1;
+        if id.index < self.at {
+            self.ahead = self.ahead.map(|rounds| rounds - 1);
+        }
+        self.at = id.index + 1;
         Some(answer(graph, id))
     }
 
@@ -292,6 +326,9 @@ impl Trial {
                 false => Verdict::Unknown(obstacle),
             };
         }
+        if self.ahead.is_some() {
+            return Verdict::Changes(None);
+        }
         if change.is_some() || Frame::at_call(&machine.registers, self.frame) != Some(self.frame) {
             return Verdict::Changes(change);
         }
@@ -301,8 +338,9 @@ impl Trial {
         let (lasting, passing) = footprint.split(|address| home(address) == Home::Lasting);
         let ids = (self.from..self.to).map(|index| EventId { thread: self.thread, index });
         let Trial { site, thread, frame, .. } = self;
+        let hidden = self.uses_hidden.then_some(self.hidden);
         let answers = ids.map(|id| Answered::new(graph, id)).collect();
-        rounds.add(Round { site, thread, frame, answers, lasting, passing });
+        rounds.add(Round { site, thread, frame, hidden, answers, lasting, passing });
         Verdict::Idle(rounds.known.len() as u32 - 1)
     }
 }

@@ -24,6 +24,9 @@ const NEAR: usize = 8;
 /// Rounds that end at one arrival, of which one is tried.
 const CANDIDATES: usize = 4;
 
+/// Rounds of a loop that are looked ahead before it is cut.
+const AHEAD: u32 = 1000;
+
 /// The registers that a callee must preserve, and where the call returns to, as the entry of an op has put them below the
 /// caller's frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,6 +148,15 @@ struct Record {
     put_off: bool,
 }
 
+/// What was seen ahead of a loop that was about to be cut.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    thread: ThreadId,
+    site: Site,
+    /// Up to which event the loop goes on, and then ends by itself; if that was not seen, where the thread was.
+    until: u32,
+}
+
 /// What is known of the loops of a program.
 #[derive(Debug, Default)]
 pub struct Loops {
@@ -164,6 +176,8 @@ pub struct Loops {
     again: Vec<(ThreadId, u32)>,
     /// Whether the run is being started once more.
     repeats: bool,
+    /// What was seen ahead in this run.
+    seen: Vec<Seen>,
     /// A trial that is under way.
     pub trial: Option<Trial>,
     /// How many rounds that write a thread may have behind it which nobody has noticed.
@@ -177,6 +191,7 @@ impl Loops {
             self.again.clear();
         }
         self.trial = None;
+        self.seen.clear();
         self.visits.iter_mut().for_each(Vec::clear);
         self.watch_from.clear();
         self.open.clear();
@@ -271,7 +286,7 @@ impl Loops {
         };
         let same = visits.iter().rposition(is_same);
         let mut rounds = Vec::new();
-        self.rounds.find(thread, op.site, &frame, &mut rounds);
+        self.rounds.find(arrival, &mut rounds);
         visits.push(Visit { site: op.site, at, frame, hidden, rounds, same });
         // What others do to footprints is followed for the last arrivals only.
         if let Some(old) = visits.len().checked_sub(NEAR + 1) {
@@ -347,7 +362,7 @@ impl Loops {
         // Rounds may be made of several others; if the last one is not idle, the next longer one may be.
         let record = self.records.iter().find(|record| record.site == op.site);
         let from = candidates[record.map_or(0, |record| record.failures as usize) % found];
-        (idle, Some(Trial::new(thread, op.site, frame, from, at)))
+        (idle, Some(Trial::new(arrival, from, at)))
     }
 
     /// Whether a trial at this place is due: after some without success there must be more rounds in between.
@@ -365,6 +380,12 @@ impl Loops {
     /// Takes note of what came of a trial. Whether the run is to be started once more, now that the round is known
     /// (`Some`), and whether the whole search is (`Some(true)`), since the round was seen before and not tried.
     pub fn tried(&mut self, trial: &Trial, verdict: &Verdict, stable: bool) -> Option<bool> {
+        if let Some(ends) = trial.seen_ahead(AHEAD) {
+            let &Trial { thread, site, to, .. } = trial;
+            let ends = ends.filter(|_| !matches!(verdict, Verdict::Unknown(_)));
+            self.seen.push(Seen { thread, site, until: ends.unwrap_or(to) });
+            return None;
+        }
         let Verdict::Idle(number) = *verdict else {
             self.record(trial.site).failures += 1;
             return None;
@@ -437,13 +458,43 @@ impl Loops {
         }
     }
 
+    /// Since which event the thread has come to this place so often, and has left nothing behind each time, if it has:
+    /// then the loop is to be cut.
+    fn tires(&self, execution: &Execution, thread: ThreadId, op: &Op, most: usize) -> Option<u32> {
+        if execution.samples() || execution.graph().thread_len(thread) < most || execution.goes_on(thread) {
+            return None;
+        }
+        places::goes_round_often(execution.graph(), thread, op, most)
+    }
+
+    /// Looks ahead of a loop that would be cut: one that only counts may end by itself. Whether it need not be cut yet; or
+    /// what is to be tried first.
+    pub fn look_ahead(
+        &self,
+        execution: &Execution,
+        arrival: &Arrival<'_>,
+        most: usize,
+    ) -> Result<bool, Trial> {
+        let Arrival { thread, op, .. } = *arrival;
+        let Some(since) = self.tires(execution, thread, op, most) else { return Ok(true) };
+        let here = execution.position(thread);
+        let last = self.seen.iter().rev().find(|seen| (seen.thread, seen.site) == (thread, op.site));
+        // Where what was seen has not come true, it is not believed again.
+        if let Some(seen) = last.filter(|seen| seen.until > since) {
+            return Ok(here < seen.until);
+        }
+        if !unpick_emulator::is_supported() {
+            return Ok(false);
+        }
+        let mut events = execution.graph().since(thread, since).iter();
+        let Some(last) = events.rposition(|event| places::is_like(event, op)) else { return Ok(false) };
+        Err(Trial::new(arrival, since + last as u32, here).ahead(AHEAD))
+    }
+
     /// Cuts a loop that has come to this place so often, and has left nothing behind each time: the thread is blocked
     /// before `op`. Whether it was.
     pub fn cut(&self, execution: &mut Execution, thread: ThreadId, op: &Op, most: usize) -> bool {
-        let cuts = !execution.samples()
-            && execution.graph().thread_len(thread) >= most
-            && places::goes_round_often(execution.graph(), thread, op, most)
-            && !execution.goes_on(thread);
+        let cuts = self.tires(execution, thread, op, most).is_some();
         if cuts {
             let point = Point { thread, index: execution.position(thread), site: op.site };
             execution.block(thread, Waiter { point, wait: Wait::Bound });

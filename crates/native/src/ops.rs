@@ -12,12 +12,14 @@ use unpick_core::violation::{self, Access, Block, Point, Violation, Wait, Waiter
 use crate::crash;
 use crate::debugger;
 use crate::entry::{self, Call};
+use crate::fiber;
 use crate::frames;
 use crate::heap;
 use crate::mode::{self, Mode};
 use crate::places::Key;
 use crate::session::{self, Session, depart, depart_for_good};
 use crate::shadow::{Conflict, Touch};
+use crate::trial;
 
 /// A thread of the program that has called.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +92,8 @@ impl Caller {
     #[inline(always)]
     pub(crate) fn take_in_loop(&self, key: Key, mut op: Op, own: bool) -> Value {
         if let Some(trying) = &mut self.session().trying {
-            return trying.op(self.session(), Some(key), &op);
+            let value = trying.op(self.session(), Some(key), &op);
+            return trial::answered(trying, value);
         }
         if !self.session().threads[self.thread.index()].dirty.is_empty() {
             self.write_back();
@@ -138,7 +141,8 @@ impl Caller {
     /// Takes an op that concerns no memory.
     pub(crate) fn take_other(&self, op: &Op) -> Value {
         if let Some(trying) = &mut self.session().trying {
-            return trying.op(self.session(), None, op);
+            let value = trying.op(self.session(), None, op);
+            return trial::answered(trying, value);
         }
         if !self.session().threads[self.thread.index()].dirty.is_empty() {
             self.write_back();
@@ -209,6 +213,21 @@ impl Caller {
         }
     }
 
+    /// Sets the error number of the calling thread.
+    pub(crate) fn set_error(&self, code: i32) {
+        // SAFETY: the place of the error number of this OS thread.
+        let mut place = unsafe { libc::__errno_location() };
+        let s = self.session();
+        if let Some(trying) = &mut s.trying {
+            // The explorer runs, and has thread-local storage of its own.
+            let storage = s.threads[self.thread.index()].fiber.storage;
+            place = place.wrapping_byte_add(storage.wrapping_sub(fiber::storage()));
+            trying.touch(place as usize, size_of::<i32>(), true);
+        }
+        // SAFETY: the place of the error number of the thread, which is laid out like that of every other.
+        unsafe { *place = code };
+    }
+
     /// Notes a plain access to an argument of a call that was handed over by address. Most are variables on the stack of
     /// the caller, which are nobody else's.
     #[inline(always)]
@@ -230,6 +249,7 @@ impl Caller {
 
     /// Ends the check with an error: the program does what cannot be checked.
     pub(crate) fn refuse(&self, problem: String) -> ! {
+        trial::stop();
         let s = self.session();
         let problem = format!("{problem}, at {}", s.told_site(self.site));
         s.error.get_or_insert(Error::Misuse { problem });
@@ -239,6 +259,7 @@ impl Caller {
 
     /// Stops the thread for ever.
     pub(crate) fn stop(&self, wait: Wait) -> ! {
+        trial::stop();
         self.record();
         let s = self.session();
         let point = Point { thread: self.thread, index: s.execution.position(self.thread), site: self.site };
@@ -254,6 +275,10 @@ impl Caller {
     /// Stops the thread as one that waits for a change of what it has read since its event `from`. It comes back
     /// only under a strategy that looks ahead: then it is to read again.
     pub(crate) fn wait_for_change(&self, from: u32) {
+        if self.session().trying.is_some() {
+            // It has waited in the round that is being tried, and what it read then comes next.
+            return;
+        }
         self.record();
         let s = self.session();
         let point = Point { thread: self.thread, index: s.execution.position(self.thread), site: self.site };

@@ -4,6 +4,7 @@ use crate::entry::entries;
 use crate::mode::{self, Mode};
 use crate::ops::{self, Caller};
 use crate::real::pass;
+use crate::trial;
 
 entries! {
     getrandom => get;
@@ -38,6 +39,9 @@ pub(crate) fn any() -> u64 {
 
 /// The next number of the sequence of a thread.
 fn drawn(caller: &Caller) -> u64 {
+    if let Some(trying) = &mut caller.session().trying {
+        trying.trial.use_hidden();
+    }
     let own = u64::from(caller.number_of(caller.thread.index()));
     let thread = &mut caller.session().threads[caller.thread.index()];
     thread.drawn += 1;
@@ -58,6 +62,7 @@ fn start(seed: u32) {
 
 /// Fills a buffer of the program.
 pub(crate) fn fill(buffer: *mut u8, size: usize) {
+    trial::touch(buffer as usize, size);
     for at in (0..size).step_by(8) {
         let number = next().to_ne_bytes();
         let count = number.len().min(size - at);

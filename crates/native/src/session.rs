@@ -29,7 +29,7 @@ use crate::pool;
 use crate::record::Recorder;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
-use crate::threads::{self, AtExit, Thread};
+use crate::threads::{self, AtExit, Numbers, Thread};
 use crate::trial::{self, Trying};
 use crate::unordered::Unordered;
 
@@ -76,6 +76,8 @@ pub(crate) struct Session {
     pub(crate) shadow: Shadow,
     pub(crate) places: Places,
     pub(crate) loops: Loops,
+    /// Numbers for what threads have that is not in memory; no number is given twice.
+    pub(crate) unseen: Numbers,
     /// The round that is being tried.
     pub(crate) trying: Option<Trying>,
     /// Tries rounds of loops.
@@ -168,6 +170,7 @@ impl Session {
             shadow: Shadow::default(),
             places: Places::default(),
             loops: Loops::default(),
+            unseen: Numbers::default(),
             trying: None,
             machine: None,
             reads_clock: false,

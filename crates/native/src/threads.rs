@@ -1,6 +1,8 @@
 //! The life of threads: how they begin and end, and what belongs to them.
 
 use std::cell::UnsafeCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Wait};
@@ -55,6 +57,37 @@ pub(crate) struct Thread {
     pub(crate) call: Call,
 }
 
+/// What belongs to the state of a thread and is not in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Unseen {
+    pub(crate) clock: u64,
+    seed: Option<u32>,
+    drawn: u64,
+}
+
+/// Numbers for such states. None is given twice; if there are very many states, one may get another number later.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    known: HashMap<Unseen, u64, BuildHasherDefault<DefaultHasher>>,
+    given: u64,
+}
+
+impl Numbers {
+    /// How many states are kept.
+    const MOST: usize = 1 << 16;
+
+    /// The number of a state.
+    pub(crate) fn of(&mut self, state: Unseen) -> u64 {
+        if self.known.len() > Numbers::MOST {
+            self.known.clear();
+        }
+        *self.known.entry(state).or_insert_with(|| {
+            self.given += 1;
+            self.given
+        })
+    }
+}
+
 impl Thread {
     /// A thread that has not begun.
     pub(crate) fn new(fiber: Fiber) -> Thread {
@@ -90,6 +123,19 @@ impl Thread {
     fn begin(&mut self, function: usize, argument: usize) {
         self.work = (function, argument);
         self.fiber.begin();
+    }
+
+    /// What belongs to its state and is not in memory: its clock, and what random numbers come next.
+    pub(crate) fn unseen(&self) -> Unseen {
+        let Thread { clock, seed, drawn, .. } = *self;
+        Unseen { clock, seed, drawn }
+    }
+
+    /// Puts that back; whether it was something else.
+    pub(crate) fn set_unseen(&mut self, to: Unseen) -> bool {
+        let before = self.unseen();
+        Unseen { clock: self.clock, seed: self.seed, drawn: self.drawn } = to;
+        before != to
     }
 
     /// Forgets the execution.

@@ -12,7 +12,7 @@ use crate::ops::{self, Caller};
 use crate::places::{Key, MadeUp};
 use crate::real::pass;
 use crate::session::depart_for_good;
-use crate::trial::Trying;
+use crate::trial::{self, Trying};
 
 entries! {
     clock_gettime => get;
@@ -50,6 +50,8 @@ fn clock(caller: &Caller) -> &mut u64 {
 
 /// The time of the calling thread.
 fn look(caller: &Caller) -> u64 {
+    // Whoever looks is in another state then.
+    trial::stop();
     let s = caller.session();
     if !s.reads_clock {
         s.reads_clock = true;

@@ -22,8 +22,15 @@ use crate::places::Key;
 use crate::session::{self, Session};
 
 /// Modules whose functions, and those of modules in them, may be called in a trial: they do nothing but take ops, and say what bytes of the program they use.
-const SAFE: [&str; 5] =
-    ["abi_atomic::", "time::", "pthread::cond::", "pthread::mutex::", "pthread::spinlock::"];
+const SAFE: [&str; 7] = [
+    "abi_atomic::",
+    "random::",
+    "time::",
+    "pthread::cond::",
+    "pthread::mutex::",
+    "pthread::semaphore::",
+    "pthread::spinlock::",
+];
 
 /// Why a round is not tried that calls others.
 const MORE: &str = "calls a function that does more than ask";
@@ -52,9 +59,25 @@ impl Trying {
     }
 
     /// Notes that a function of ours is about to use bytes of the program.
+    /// If they are not there, the call ends.
     pub(crate) fn touch(&mut self, address: usize, size: usize, writes: bool) {
         // SAFETY: the machine outlives the trial, and does not run while a function of ours does.
         self.lost |= unsafe { (*self.machine).touch(address, size, writes) }.is_err();
+        if self.lost && ESCAPE.load(Relaxed) != 0 {
+            // SAFETY: the call is still on the stack, and what it has on it is given up.
+            unsafe { escape() }
+        }
+    }
+}
+
+/// Notes that a function of ours is about to write to bytes of the program, if that is part of a trial.
+pub(crate) fn touch(address: usize, size: usize) {
+    if ESCAPE.load(Relaxed) == 0 {
+        return;
+    }
+    // SAFETY: there is a session, and nobody else uses it.
+    if let Some(trying) = unsafe { &mut (*session::get()).trying } {
+        trying.touch(address, size, true);
     }
 }
 
@@ -117,6 +140,16 @@ pub(crate) fn stop() {
     if ESCAPE.load(Relaxed) != 0 {
         leave_call();
     }
+}
+
+/// The answer to an op. If the round is over, the call that has asked for it ends here: whatever it would do with an
+/// answer is not part of the round.
+pub(crate) fn answered(trying: &Trying, value: Value) -> Value {
+    if trying.trial.is_over() && ESCAPE.load(Relaxed) != 0 {
+        // SAFETY: the call is still on the stack, and what it has on it is given up.
+        unsafe { escape() }
+    }
+    value
 }
 
 #[cold]
@@ -198,6 +231,7 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     s.trying = Some(Trying { trial, machine: &raw mut machine, lost: false });
     session::allow_any_stack();
     let (fiber, call) = (s.threads[thread.index()].fiber, s.threads[thread.index()].call);
+    let kept = s.threads[thread.index()].unseen();
     let mut host = Runtime { session };
     machine.begin(trial.registers(0));
     machine.use_storage(fiber.storage);
@@ -217,7 +251,14 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
         Enter::GiveUp(reason) => Err(Obstacle::Host(reason)),
         Enter::Code | Enter::End => Err(Obstacle::Host("the round has no beginning")),
     };
-    let trial = s.trying.take().map_or(trial, |trying| trying.trial);
+    let mut trial = s.trying.take().map_or(trial, |trying| trying.trial);
+    let ran = match s.threads[thread.index()].set_unseen(kept) {
+        true => {
+            trial.stray();
+            Err(Obstacle::Host("changes what is not in memory"))
+        }
+        false => ran,
+    };
     let dead = fiber.limit..trial.frame.stack();
     let (own, mapped) = (own_memory::range(), &s.mappings);
     let home = |address: usize| match address {

@@ -100,7 +100,12 @@ impl CBuild {
         let level = format!("-{}", self.level);
         let (compiler, word, variable) = self.compiler_of(source);
         let mut command = Command::new(unpick);
-        command.arg(word).env(variable, compiler).args([&level, "-g", "-pthread"]).arg(source);
+        command.arg(word).env(variable, compiler).args([&level, "-g", "-pthread"]);
+        if word == "c++" {
+            // The language that compilers take by default differs.
+            command.arg("-std=c++17");
+        }
+        command.arg(source);
         if let Some(unseen) = unseen {
             let object = program.with_extension("unseen.o");
             let (compiler, ..) = self.compiler_of(unseen);

@@ -2,7 +2,7 @@
 
 use unpick_core::execution::Outcome;
 use unpick_core::op::{Kind, Op, ThreadId};
-use unpick_loops::{Arrival, Frame, Review, Step};
+use unpick_loops::{Arrival, Frame, Review, Step, Trial};
 
 use super::Caller;
 use crate::session::Session;
@@ -50,14 +50,22 @@ impl Session {
             return Watch::Go;
         }
         match self.loops.arrive(&mut self.execution, &arrival) {
-            Step::Go { .. } => self.cut(thread, op),
+            Step::Go { .. } => match self.loops.look_ahead(&self.execution, &arrival, self.limits.max_rounds)
+            {
+                Ok(true) => Watch::Go,
+                Ok(false) => self.cut(thread, op),
+                Err(trial) => self.leave_to_try(caller, trial),
+            },
             Step::Wait => Watch::Leave,
-            Step::Try(trial) => {
-                self.loops.trial = Some(trial);
-                self.threads[thread.index()].call = caller.call;
-                Watch::Leave
-            }
+            Step::Try(trial) => self.leave_to_try(caller, trial),
         }
+    }
+
+    /// The explorer is to try a round of the caller.
+    fn leave_to_try(&mut self, caller: &Caller, trial: Trial) -> Watch {
+        self.loops.trial = Some(trial);
+        self.threads[caller.thread.index()].call = caller.call;
+        Watch::Leave
     }
 
     /// Looks at how an execution has ended: if others notice more rounds of a loop than was known, the search starts over.
@@ -84,11 +92,13 @@ impl Session {
         Watch::Stop
     }
 
-    /// What belongs to the state of a thread and is not in memory: its clock, if anybody looks at one, and what random
-    /// numbers come next.
-    fn hidden(&self, thread: ThreadId) -> u64 {
-        let thread = &self.threads[thread.index()];
-        let clock = if self.reads_clock { thread.clock } else { 0 };
-        clock.wrapping_mul(31).wrapping_add(thread.drawn)
+    /// A number for what belongs to the state of a thread and is not in memory: its clock, if anybody looks at one, and
+    /// what random numbers come next.
+    fn hidden(&mut self, thread: ThreadId) -> u64 {
+        let mut unseen = self.threads[thread.index()].unseen();
+        if !self.reads_clock {
+            unseen.clock = 0;
+        }
+        self.unseen.of(unseen)
     }
 }

@@ -29,9 +29,9 @@ fn key(semaphore: *mut Semaphore) -> Key {
     Key { address: semaphore as usize, width: 4, kind: "semaphore" }
 }
 
-fn fail(code: i32) -> i32 {
-    // SAFETY: the place of the error number of this thread.
-    unsafe { *libc::__errno_location() = code };
+/// Says that a call has failed.
+fn fail(caller: &Caller, code: i32) -> i32 {
+    caller.set_error(code);
     -1
 }
 
@@ -57,8 +57,9 @@ unsafe extern "C" fn init(semaphore: *mut Semaphore, shared: i32, count: u32) ->
         // SAFETY: the caller's semaphore.
         unsafe { *semaphore.cast::<u32>() = count };
     }
+    let code = if good { 0 } else { fail(&caller, libc::EINVAL) };
     caller.leave();
-    if good { 0 } else { fail(libc::EINVAL) }
+    code
 }
 
 unsafe extern "C" fn destroy(semaphore: *mut Semaphore) -> i32 {
@@ -100,18 +101,18 @@ unsafe fn take_until(caller: Caller, semaphore: *mut Semaphore, time: Time) -> i
     }
     let taken = take(&caller, semaphore, false);
     // SAFETY: the caller's time.
-    let code = if taken { 0 } else { unsafe { crate::time::give_up(&caller, time) } };
+    let code = if taken { 0 } else { fail(&caller, unsafe { crate::time::give_up(&caller, time) }) };
     caller.leave();
-    if taken { 0 } else { fail(code) }
+    code
 }
 
 unsafe extern "C" fn try_wait(semaphore: *mut Semaphore) -> i32 {
     let Some(caller) = ops::enter() else {
         return pass!(c"sem_trywait", fn(*mut Semaphore) -> i32, semaphore);
     };
-    let taken = take(&caller, semaphore, false);
+    let code = if take(&caller, semaphore, false) { 0 } else { fail(&caller, libc::EAGAIN) };
     caller.leave();
-    if taken { 0 } else { fail(libc::EAGAIN) }
+    code
 }
 
 unsafe extern "C" fn wait_until(semaphore: *mut Semaphore, time: Time) -> i32 {
@@ -138,8 +139,9 @@ unsafe extern "C" fn post(semaphore: *mut Semaphore) -> i32 {
         // There was no room: as before.
         caller.take(key(semaphore), Op::rmw(Addr::NONE, Rmw::Sub, Mode::Relaxed, 1, caller.site));
     }
+    let code = if most { fail(&caller, libc::EOVERFLOW) } else { 0 };
     caller.leave();
-    if most { fail(libc::EOVERFLOW) } else { 0 }
+    code
 }
 
 unsafe extern "C" fn value(semaphore: *mut Semaphore, place: *mut i32) -> i32 {
@@ -147,6 +149,7 @@ unsafe extern "C" fn value(semaphore: *mut Semaphore, place: *mut i32) -> i32 {
         return pass!(c"sem_getvalue", fn(*mut Semaphore, *mut i32) -> i32, semaphore, place);
     };
     let value = caller.take(key(semaphore), Op::load(Addr::NONE, Mode::Relaxed, caller.site));
+    caller.touch_own(place as usize, size_of::<i32>());
     caller.leave();
     // SAFETY: the caller's pointer.
     unsafe { *place = value as i32 };
