@@ -33,5 +33,5 @@ mod rounds;
 mod visits;
 
 pub use places::Places;
-pub use rounds::{Home, Rounds, Trial, Verdict};
+pub use rounds::{Home, Rounds, Run, Trial, Verdict};
 pub use visits::{Arrival, Frame, Loops, Review, Step};

@@ -6,7 +6,7 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Site, ThreadId, Value};
-use unpick_emulator::{Enter, Footprint, Machine, Obstacle, R8, R9, R10, R11, RCX, RDI, RDX, RSI, Registers};
+use unpick_emulator::{Enter, Footprint, Machine, Obstacle, R8, R9, R10, R11, RCX, RDI, RDX, RSI};
 
 use crate::visits::{Arrival, Frame};
 
@@ -187,6 +187,8 @@ pub struct Trial {
     back: bool,
     /// Whether it has asked for something else than the round did.
     strayed: bool,
+    /// What stack that is given back holds.
+    filling: u8,
     /// How often the round is made once more, to see where it leads; `None`: it is made once, and judged.
     ahead: Option<u32>,
 }
@@ -197,7 +199,20 @@ impl Trial {
         let Arrival { thread, op, frame, hidden } = *arrival;
         let (site, at) = (op.site, from);
         let (uses_hidden, back, strayed) = (false, false, false);
-        Trial { thread, site, frame, hidden, uses_hidden, from, to, at, back, strayed, ahead: None }
+        Trial {
+            thread,
+            site,
+            frame,
+            hidden,
+            uses_hidden,
+            from,
+            to,
+            at,
+            back,
+            strayed,
+            filling: 0,
+            ahead: None,
+        }
     }
 
     /// A trial of the same round, made so often with the same answers that it is seen whether the loop ends by itself.
@@ -228,9 +243,10 @@ impl Trial {
         BUDGET
     }
 
-    /// The registers with which the thread goes on after the op at which it stands, if that returned `value`.
-    pub fn registers(&self, value: u64) -> Registers {
-        self.frame.registers(value)
+    /// Lets the machine go on after the op at which the thread stands, which has returned `value`.
+    pub fn set_out(&self, machine: &mut Machine, value: u64) {
+        machine.begin(self.frame.registers(value));
+        machine.fill_stack(self.filling);
     }
 
     /// The code looks at what belongs to the thread's state and is not in memory.
@@ -299,49 +315,139 @@ impl Trial {
         }
     }
 
-    /// Judges what the machine has done, and puts everything back. `dead`: bytes that are nobody's when the round
-    /// begins, below the thread's frame. `home`: what memory an address is in.
+    /// Judges the round, and leaves everything as it is. `run` runs the code of a trial to its end. `dead`: bytes that are
+    /// nobody's when the round begins, below the thread's frame. `home`: what memory an address is in.
     ///
     /// # Safety
     ///
-    /// The machine has run this trial, and nothing else has run since.
-    pub unsafe fn end(
+    /// Nothing else runs meanwhile.
+    pub unsafe fn judge(
         self,
         rounds: &mut Rounds,
         graph: &Graph,
         machine: &mut Machine,
-        ran: Result<(), Obstacle>,
         dead: Range<usize>,
         home: &dyn Fn(usize) -> Home,
-    ) -> Verdict {
-        let footprint = machine.defined_footprint().without(dead);
-        let all = machine.take_footprint();
+        run: &mut Run<'_>,
+    ) -> (Trial, Verdict) {
         // SAFETY: the caller's promise.
-        let change = unsafe { footprint.first_change() };
+        let unused = unsafe { Unused::new(&dead) };
         // SAFETY: as above.
-        unsafe { all.restore() };
-        if let Err(obstacle) = ran {
-            return match self.strayed {
-                true => Verdict::Changes(None),
-                false => Verdict::Unknown(obstacle),
-            };
+        let mut attempt = |filling| unsafe { self.attempt(machine, &dead, &unused, filling, run) };
+        let first = attempt(0x5a);
+        let trial = first.trial;
+        if let Err(obstacle) = first.ran {
+            let verdict = if trial.strayed { Verdict::Changes(None) } else { Verdict::Unknown(obstacle) };
+            return (trial, verdict);
         }
-        if self.ahead.is_some() {
-            return Verdict::Changes(None);
+        let changes = first.before.differences(&first.after);
+        let Some(mut changes) = changes.filter(|_| trial.ahead.is_none() && first.frame == Some(self.frame))
+        else {
+            return (trial, Verdict::Changes(None));
+        };
+        let mut footprint = first.before;
+        if !changes.is_empty() {
+            // Bytes that the code has copied from where it has written nothing mean nothing either: gaps in what it copies.
+            let second = attempt(0xa5);
+            let undefined = first.after.differences(&second.after).filter(|_| second.ran.is_ok());
+            let mut undefined = undefined.unwrap_or_default();
+            undefined.sort_unstable();
+            changes.retain(|address| undefined.binary_search(address).is_err());
+            footprint = undefined.into_iter().fold(footprint, |rest, byte| rest.without(byte..byte + 1));
         }
-        if change.is_some() || Frame::at_call(&machine.registers, self.frame) != Some(self.frame) {
-            return Verdict::Changes(change);
+        if let Some(&change) = changes.first() {
+            return (trial, Verdict::Changes(Some(change)));
         }
         if footprint.ranges().any(|(address, _)| home(address) == Home::Checker) {
-            return Verdict::Unknown(Obstacle::Host("uses memory of the checker"));
+            return (trial, Verdict::Unknown(Obstacle::Host("uses memory of the checker")));
         }
         let (lasting, passing) = footprint.split(|address| home(address) == Home::Lasting);
         let ids = (self.from..self.to).map(|index| EventId { thread: self.thread, index });
-        let Trial { site, thread, frame, .. } = self;
-        let hidden = self.uses_hidden.then_some(self.hidden);
         let answers = ids.map(|id| Answered::new(graph, id)).collect();
+        let Trial { site, thread, frame, .. } = trial;
+        let hidden = trial.uses_hidden.then_some(trial.hidden);
         rounds.add(Round { site, thread, frame, hidden, answers, lasting, passing });
-        Verdict::Idle(rounds.known.len() as u32 - 1)
+        (trial, Verdict::Idle(rounds.known.len() as u32 - 1))
+    }
+
+    /// Runs the round once, with memory that is nobody's full of the same byte, and puts everything back.
+    ///
+    /// # Safety
+    ///
+    /// Nothing else runs meanwhile.
+    unsafe fn attempt(
+        self,
+        machine: &mut Machine,
+        dead: &Range<usize>,
+        unused: &Unused,
+        filling: u8,
+        run: &mut Run<'_>,
+    ) -> Attempt {
+        // SAFETY: the caller's promise.
+        unsafe { unused.fill(filling) };
+        let mut trial = Trial { filling, ..self };
+        let ran = run(&mut trial, machine);
+        let before = machine.defined_footprint().without(dead.clone());
+        let all = machine.take_footprint();
+        // SAFETY: the machine has just run, and nothing else has since.
+        let after = unsafe { before.now() };
+        // SAFETY: as above.
+        unsafe { all.restore() };
+        // SAFETY: as above.
+        unsafe { unused.restore() };
+        let frame = Frame::at_call(&machine.registers, self.frame);
+        Attempt { trial, ran, frame, before, after }
+    }
+}
+
+/// Runs the code of a trial to its end, from the registers with which the round begins.
+pub type Run<'a> = dyn FnMut(&mut Trial, &mut Machine) -> Result<(), Obstacle> + 'a;
+
+/// What came of running a round.
+struct Attempt {
+    trial: Trial,
+    ran: Result<(), Obstacle>,
+    /// The registers at the end, if that is a call as the one at the beginning.
+    frame: Option<Frame>,
+    /// What it touches, as it was and as it is after the round.
+    before: Footprint,
+    after: Footprint,
+}
+
+/// Bytes below the frame of a thread that stands at an op: for its code they are nobody's, but the op itself is there.
+struct Unused {
+    start: usize,
+    bytes: Vec<u8>,
+}
+
+impl Unused {
+    /// How far below the frame code is expected to find something that was left there.
+    const REACH: usize = 16 << 10;
+
+    /// # Safety
+    ///
+    /// The bytes may be read.
+    unsafe fn new(dead: &Range<usize>) -> Unused {
+        let start = dead.start.max(dead.end.saturating_sub(Unused::REACH));
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, dead.end - start) };
+        Unused { start, bytes: bytes.to_vec() }
+    }
+
+    /// # Safety
+    ///
+    /// Nobody uses the bytes until they are restored.
+    unsafe fn fill(&self, byte: u8) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.start as *mut u8).write_bytes(byte, self.bytes.len()) };
+    }
+
+    /// # Safety
+    ///
+    /// Nobody uses the bytes now.
+    unsafe fn restore(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.start as *mut u8).copy_from_nonoverlapping(self.bytes.as_ptr(), self.bytes.len()) };
     }
 }
 
