@@ -149,7 +149,7 @@ impl Step<'_> {
         }
     }
 
-    /// Fills bytes of the stack.
+    /// Fills bytes of the stack that hold nothing.
     ///
     /// # Safety
     /// Nobody else uses the memory.
@@ -158,7 +158,7 @@ impl Step<'_> {
         self.log.touch(start, size, true)?;
         // SAFETY: the log has seen that the bytes may be written.
         unsafe { (start as *mut u8).write_bytes(byte, size) };
-        Ok(())
+        self.log.undefine(start, start + size)
     }
 
     /// What an instruction does that uses the stack.

@@ -88,7 +88,14 @@ impl Session {
                 if !idle && self.execution.samples() {
                     self.look_away(thread);
                 }
-                self.cut(thread, op)
+                match self.loops.look_ahead(&self.execution, &arrival, self.limits.max_rounds) {
+                    Ok(true) => Watch::Go,
+                    Ok(false) => self.cut(thread, op),
+                    Err(trial) => {
+                        self.loops.trial = Some(trial);
+                        Watch::Try
+                    }
+                }
             }
             Step::Wait => Watch::Wait,
             Step::Try(trial) => {
