@@ -8,7 +8,7 @@ use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Site, ThreadId, Value};
 use unpick_emulator::{Enter, Footprint, Machine, Obstacle, R8, R9, R10, R11, RCX, RDI, RDX, RSI, Registers};
 
-use crate::visits::{Arrival, Frame};
+use crate::visits::{Arrival, Frame, Settled};
 
 /// Instructions that a round may take.
 const BUDGET: usize = 200_000;
@@ -49,6 +49,12 @@ struct Round {
     site: Site,
     thread: ThreadId,
     frame: Frame,
+    settled: Settled,
+    /// Whether it allocates blocks, which it frees. Then each round has others, and pointers to them that are left over are
+    /// taken to be the same.
+    allocates: bool,
+    /// Words that point to blocks that are gone, in memory that is there in every run, and what they stand for.
+    gone: Vec<(usize, u64)>,
     /// The hidden state, if the round looks at it.
     hidden: Option<u64>,
     answers: Vec<Answered>,
@@ -57,6 +63,9 @@ struct Round {
     /// What it touches of other memory.
     passing: Footprint,
 }
+
+/// Says what a word of a thread stands for if it points to a block that the thread has allocated and freed.
+pub type Settle = fn(ThreadId, u64) -> Option<u64>;
 
 /// Where a round begins: a place, a thread, and where its stack ends there.
 type Start = (Site, ThreadId, usize);
@@ -69,6 +78,10 @@ pub struct Rounds {
     starts: Vec<(Start, Vec<u32>)>,
     /// Pages of memory that does not last, which were found to be there in this run.
     mapped: Vec<usize>,
+    /// What a word of a thread stands for if it points to a block that is gone.
+    settle: Option<Settle>,
+    /// Whether a round was found that allocates.
+    allocate: bool,
     /// The OS thread whose thread-local storage they may use, as a number.
     os_thread: usize,
 }
@@ -85,6 +98,27 @@ pub enum Home {
 }
 
 impl Rounds {
+    /// Lets rounds be recognised that allocate blocks and free them; `settle`: what a word of a thread stands for if it
+    /// points to a block that the thread has allocated and freed.
+    pub fn settle_by(&mut self, settle: Settle) {
+        self.settle = Some(settle);
+    }
+
+    /// Whether rounds were found that allocate: then it is assumed that addresses of blocks that are gone do not matter.
+    pub fn any_allocates(&self) -> bool {
+        self.allocate
+    }
+
+    /// Whether the round allocates.
+    pub(crate) fn allocates(&self, number: u32) -> bool {
+        self.known[number as usize].allocates
+    }
+
+    /// A frame of the thread without the addresses of blocks that are gone.
+    pub(crate) fn settled(&self, thread: ThreadId, frame: Frame) -> Settled {
+        Settled::new(frame, |word| self.settle.and_then(|settle| settle(thread, word)))
+    }
+
     /// A run begins on an OS thread: rounds that may use what another one has for itself are forgotten.
     pub(crate) fn begin(&mut self, os_thread: usize) {
         if self.os_thread != os_thread {
@@ -107,10 +141,13 @@ impl Rounds {
         let Arrival { thread, op, frame, hidden } = arrival;
         let start = (op.site, *thread, frame.stack());
         let Ok(place) = self.starts.binary_search_by_key(&start, |(start, _)| *start) else { return };
+        let settled = self.settled(*thread, *frame);
+        let settle = |word| self.settle.and_then(|settle| settle(*thread, word));
         for &number in &self.starts[place].1 {
             let round = &self.known[number as usize];
-            // SAFETY: the bytes are there, since they always are, or we have asked.
-            let holds = round.frame == *frame
+            // SAFETY: the bytes are there, since they always are, or we have asked; words are aligned.
+            let holds = (round.frame == *frame || round.allocates && round.settled == settled)
+                && round.gone.iter().all(|&(at, form)| settle(unsafe { *(at as *const u64) }) == Some(form))
                 && round.hidden.is_none_or(|known| known == *hidden)
                 && unsafe { round.lasting.holds() }
                 && round.passing.is_mapped(&mut self.mapped)
@@ -142,7 +179,11 @@ impl Rounds {
 
     /// What the bytes of the round's footprint hold now, after what is there already.
     pub(crate) fn copy(&self, number: u32, bytes: &mut Vec<u8>) {
-        let Round { lasting, passing, .. } = &self.known[number as usize];
+        let Round { lasting, passing, gone, .. } = &self.known[number as usize];
+        for &(address, _) in gone {
+            // SAFETY: the word is there in every run, and aligned; no thread of the program runs.
+            bytes.extend_from_slice(&unsafe { *(address as *const u64) }.to_ne_bytes());
+        }
         for (address, held) in lasting.ranges().chain(passing.ranges()) {
             // SAFETY: the round was found to hold in this run, so the bytes are mapped; no thread of the program runs.
             bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(address as *const u8, held.len()) });
@@ -187,6 +228,8 @@ pub struct Trial {
     back: bool,
     /// Whether it has asked for something else than the round did.
     strayed: bool,
+    /// The blocks that it has allocated and freed, if any: from where to where.
+    temporary: Option<(usize, usize)>,
     /// How often the round is made once more, to see where it leads; `None`: it is made once, and judged.
     ahead: Option<u32>,
 }
@@ -197,7 +240,20 @@ impl Trial {
         let Arrival { thread, op, frame, hidden } = *arrival;
         let (site, at) = (op.site, from);
         let (uses_hidden, back, strayed) = (false, false, false);
-        Trial { thread, site, frame, hidden, uses_hidden, from, to, at, back, strayed, ahead: None }
+        Trial {
+            thread,
+            site,
+            frame,
+            hidden,
+            uses_hidden,
+            from,
+            to,
+            at,
+            back,
+            strayed,
+            temporary: None,
+            ahead: None,
+        }
     }
 
     /// A trial of the same round, made so often with the same answers that it is seen whether the loop ends by itself.
@@ -205,10 +261,20 @@ impl Trial {
         Trial { ahead: Some(rounds), ..self }
     }
 
-    /// If it looked ahead, of so many rounds: up to which event the loop goes on. `None`: further than was looked.
-    pub(crate) fn seen_ahead(&self, rounds: u32) -> Option<Option<u32>> {
-        let left = self.ahead?;
-        Some(self.strayed.then(|| self.to + (rounds - left + 1) * (self.to - self.from)))
+    /// If it looked ahead, of so many rounds: how many it has made.
+    pub(crate) fn made_ahead(&self, rounds: u32) -> Option<u32> {
+        Some(rounds - self.ahead?)
+    }
+
+    /// Up to which event the loop goes on, of which so many rounds were made ahead. `None`: further than was looked.
+    /// `followed`: its rounds can be followed; if the last one could not, it does something else.
+    pub(crate) fn seen_ahead(&self, made: u32, verdict: &Verdict, followed: bool) -> Option<u32> {
+        let ends = match verdict {
+            Verdict::Unknown(Obstacle::Budget(_)) => false,
+            Verdict::Unknown(_) => followed,
+            _ => self.strayed,
+        };
+        ends.then(|| self.to + (made + 1) * (self.to - self.from))
     }
 
     /// The answer of the op at which the thread stands, with which the round begins.
@@ -231,6 +297,11 @@ impl Trial {
     /// The registers with which the thread goes on after the op at which it stands, if that returned `value`.
     pub fn registers(&self, value: u64) -> Registers {
         self.frame.registers(value)
+    }
+
+    /// The code has allocated blocks in this memory, and has freed all of them. What is there is nobody's at the end.
+    pub fn allocated(&mut self, memory: Range<usize>) {
+        self.temporary = Some((memory.start, memory.end));
     }
 
     /// The code looks at what belongs to the thread's state and is not in memory.
@@ -314,7 +385,16 @@ impl Trial {
         dead: Range<usize>,
         home: &dyn Fn(usize) -> Home,
     ) -> Verdict {
-        let footprint = machine.defined_footprint().without(dead);
+        let allocates = self.temporary.is_some();
+        let mut footprint = machine.defined_footprint().without(dead);
+        if let Some((start, end)) = self.temporary {
+            footprint = footprint.without(start..end);
+        }
+        // SAFETY: the caller's promise.
+        let gone = if allocates { unsafe { self.gone(rounds, &footprint, home) } } else { Vec::new() };
+        for &(address, _) in &gone {
+            footprint = footprint.without(address..address + size_of::<u64>());
+        }
         let all = machine.take_footprint();
         // SAFETY: the caller's promise.
         let change = unsafe { footprint.first_change() };
@@ -329,19 +409,65 @@ impl Trial {
         if self.ahead.is_some() {
             return Verdict::Changes(None);
         }
-        if change.is_some() || Frame::at_call(&machine.registers, self.frame) != Some(self.frame) {
+        let settled = rounds.settled(self.thread, self.frame);
+        let is_same =
+            |frame: Frame| frame == self.frame || allocates && rounds.settled(self.thread, frame) == settled;
+        if change.is_some() || !Frame::at_call(&machine.registers, self.frame).is_some_and(is_same) {
             return Verdict::Changes(change);
         }
         if footprint.ranges().any(|(address, _)| home(address) == Home::Checker) {
             return Verdict::Unknown(Obstacle::Host("uses memory of the checker"));
         }
+        rounds.allocate |= allocates;
         let (lasting, passing) = footprint.split(|address| home(address) == Home::Lasting);
         let ids = (self.from..self.to).map(|index| EventId { thread: self.thread, index });
         let Trial { site, thread, frame, .. } = self;
         let hidden = self.uses_hidden.then_some(self.hidden);
         let answers = ids.map(|id| Answered::new(graph, id)).collect();
-        rounds.add(Round { site, thread, frame, hidden, answers, lasting, passing });
+        rounds.add(Round {
+            site,
+            thread,
+            frame,
+            settled,
+            allocates,
+            gone,
+            hidden,
+            answers,
+            lasting,
+            passing,
+        });
         Verdict::Idle(rounds.known.len() as u32 - 1)
+    }
+}
+
+impl Trial {
+    /// The words of a footprint that pointed to blocks that were gone, and now point to others that have come and gone, in
+    /// memory that is there in every run; and what they stand for.
+    ///
+    /// # Safety
+    ///
+    /// The memory is mapped, and nobody else writes it now.
+    unsafe fn gone(
+        &self,
+        rounds: &Rounds,
+        footprint: &Footprint,
+        home: &dyn Fn(usize) -> Home,
+    ) -> Vec<(usize, u64)> {
+        let Some(settle) = rounds.settle else { return Vec::new() };
+        let runs = footprint.ranges().filter(|(address, _)| home(*address) == Home::Lasting);
+        let words = runs.flat_map(|(address, bytes)| {
+            let skipped = address.next_multiple_of(size_of::<u64>()) - address;
+            let (words, _) = bytes.get(skipped..).unwrap_or_default().as_chunks();
+            words.iter().zip((address + skipped..).step_by(size_of::<u64>()))
+        });
+        let words = words.map(|(word, address)| (address, u64::from_ne_bytes(*word)));
+        let changed = words.filter_map(|(address, word)| {
+            // SAFETY: the caller's promise; the address is aligned.
+            let now = unsafe { (address as *const u64).read_volatile() };
+            let form = settle(self.thread, word).filter(|_| now != word)?;
+            (settle(self.thread, now) == Some(form)).then_some((address, form))
+        });
+        changed.collect()
     }
 }
 

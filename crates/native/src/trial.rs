@@ -8,6 +8,7 @@ use std::arch::naked_asm;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use unpick_core::op::{Op, ThreadId, Value};
+use unpick_core::violation::Point;
 use unpick_emulator::{
     Enter, Host, Machine, Obstacle, R8, R9, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI, RSP,
 };
@@ -15,7 +16,9 @@ use unpick_loops::{Home, Trial};
 
 use crate::abi_plain;
 use crate::entry::{self, Entry};
+use crate::heap::{self, Mark, Owner};
 use crate::isolation;
+use crate::memory;
 use crate::mode::{self, Mode};
 use crate::own_memory;
 use crate::places::Key;
@@ -42,6 +45,8 @@ pub(crate) struct Trying {
     machine: *mut Machine,
     /// Whether the round uses memory that is not there.
     lost: bool,
+    /// Where its own blocks begin.
+    mark: Mark,
 }
 
 impl Trying {
@@ -67,6 +72,42 @@ impl Trying {
             // SAFETY: the call is still on the stack, and what it has on it is given up.
             unsafe { escape() }
         }
+    }
+}
+
+impl Trying {
+    /// A block for the round: what it would get in earnest. `filled`: as memory that nothing was written to.
+    pub(crate) fn allocate(&mut self, size: usize, align: usize, owner: Owner, filled: bool) -> usize {
+        let block = heap::allocate(size, align, Some(owner));
+        if block == 0 {
+            return self.stray();
+        }
+        self.touch(block, size, true);
+        if filled {
+            heap::undefine(block);
+        }
+        block
+    }
+
+    /// The round frees a block: one that it has allocated.
+    pub(crate) fn free(&mut self, address: usize) {
+        let blocks = heap::since(self.trial.thread, self.mark);
+        if !blocks.iter().any(|block| block.start == address && block.freed.is_none()) {
+            self.stray();
+            return;
+        }
+        let Trial { thread, to: index, site, .. } = self.trial;
+        heap::free(address, Point { thread, index, site });
+    }
+
+    /// The round does what is not followed: the call that does it ends.
+    fn stray(&mut self) -> usize {
+        self.trial.stray();
+        if ESCAPE.load(Relaxed) != 0 {
+            // SAFETY: the call is still on the stack, and what it has on it is given up.
+            unsafe { escape() }
+        }
+        0
     }
 }
 
@@ -191,7 +232,7 @@ impl Runtime {
 
 fn is_safe(entry: &Entry) -> bool {
     let module = entry.module.trim_start_matches("unpick_native::");
-    SAFE.iter().any(|safe| module.starts_with(safe))
+    SAFE.iter().any(|safe| module.starts_with(safe)) || memory::may_be_tried(entry.target)
 }
 
 impl Host for Runtime {
@@ -228,7 +269,8 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     let kept = if isolation::is_on() { None } else { s.machine.take() };
     let mut machine = kept.unwrap_or_default();
     unpick_emulator::keep_in_allocator();
-    s.trying = Some(Trying { trial, machine: &raw mut machine, lost: false });
+    let mark = heap::mark(thread);
+    s.trying = Some(Trying { trial, machine: &raw mut machine, lost: false, mark });
     session::allow_any_stack();
     let (fiber, call) = (s.threads[thread.index()].fiber, s.threads[thread.index()].call);
     let kept = s.threads[thread.index()].unseen();
@@ -252,7 +294,13 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
         Enter::Code | Enter::End => Err(Obstacle::Host("the round has no beginning")),
     };
     let mut trial = s.trying.take().map_or(trial, |trying| trying.trial);
-    let ran = match s.threads[thread.index()].set_unseen(kept) {
+    let mut leaves = s.threads[thread.index()].set_unseen(kept);
+    let blocks = heap::since(thread, mark);
+    if let (Some(first), Some(last)) = (blocks.first(), blocks.last()) {
+        leaves |= blocks.iter().any(|block| block.freed.is_none());
+        trial.allocated(first.start..last.start + last.size);
+    }
+    let ran = match leaves {
         true => {
             trial.stray();
             Err(Obstacle::Host("changes what is not in memory"))
@@ -269,6 +317,7 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     // SAFETY: the machine has just run the trial.
     let verdict =
         unsafe { trial.end(&mut s.loops.rounds, s.execution.graph(), &mut machine, ran, dead, &home) };
+    heap::rewind(thread, mark);
     s.machine = Some(machine).filter(|_| !isolation::is_on());
     let stable = s.execution.has_stable_addresses();
     if let Some(renew) = s.loops.tried(&trial, &verdict, stable) {
