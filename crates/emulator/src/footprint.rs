@@ -95,6 +95,40 @@ impl Footprint {
         (part(true), part(false))
     }
 
+    /// The same bytes, with what they hold now.
+    ///
+    /// # Safety
+    /// The memory is mapped, and nobody else writes it now.
+    #[must_use]
+    pub unsafe fn now(&self) -> Footprint {
+        let runs = self.runs().map(|(address, bytes, written)| {
+            // SAFETY: promised by the caller.
+            let now = unsafe { std::slice::from_raw_parts(address as *const u8, bytes.len()) };
+            (address, now, written)
+        });
+        Footprint(Inner::Runs(Runs::new(runs)))
+    }
+
+    /// The bytes that hold something else in the other footprint; `None`: they are not the same bytes.
+    #[must_use]
+    pub fn differences(&self, other: &Footprint) -> Option<Vec<usize>> {
+        let (mut ranges, mut others) = (self.ranges(), other.ranges());
+        let mut differences = Vec::new();
+        loop {
+            match (ranges.next(), others.next()) {
+                (None, None) => return Some(differences),
+                (Some((address, bytes)), Some((other, theirs)))
+                    if (address, bytes.len()) == (other, theirs.len()) =>
+                {
+                    let differ =
+                        bytes.iter().zip(theirs).enumerate().filter(|(_, (own, their))| own != their);
+                    differences.extend(differ.map(|(at, _)| address + at));
+                }
+                _ => return None,
+            }
+        }
+    }
+
     /// The first byte, if any, that was written and does not hold what it held.
     ///
     /// # Safety

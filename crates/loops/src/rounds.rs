@@ -6,7 +6,7 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Site, ThreadId, Value};
-use unpick_emulator::{Enter, Footprint, Machine, Obstacle, R8, R9, R10, R11, RCX, RDI, RDX, RSI, Registers};
+use unpick_emulator::{Enter, Footprint, Machine, Obstacle, R8, R9, R10, R11, RCX, RDI, RDX, RSI};
 
 use crate::visits::{Arrival, Frame, Settled};
 
@@ -230,6 +230,8 @@ pub struct Trial {
     strayed: bool,
     /// The blocks that it has allocated and freed, if any: from where to where.
     temporary: Option<(usize, usize)>,
+    /// What stack that is given back holds.
+    filling: u8,
     /// How often the round is made once more, to see where it leads; `None`: it is made once, and judged.
     ahead: Option<u32>,
 }
@@ -252,6 +254,7 @@ impl Trial {
             back,
             strayed,
             temporary: None,
+            filling: 0,
             ahead: None,
         }
     }
@@ -294,9 +297,10 @@ impl Trial {
         BUDGET
     }
 
-    /// The registers with which the thread goes on after the op at which it stands, if that returned `value`.
-    pub fn registers(&self, value: u64) -> Registers {
-        self.frame.registers(value)
+    /// Lets the machine go on after the op at which the thread stands, which has returned `value`.
+    pub fn set_out(&self, machine: &mut Machine, value: u64) {
+        machine.begin(self.frame.registers(value));
+        machine.fill_stack(self.filling);
     }
 
     /// The code has allocated blocks in this memory, and has freed all of them. What is there is nobody's at the end.
@@ -370,60 +374,68 @@ impl Trial {
         }
     }
 
-    /// Judges what the machine has done, and puts everything back. `dead`: bytes that are nobody's when the round
-    /// begins, below the thread's frame. `home`: what memory an address is in.
+    /// Judges the round, and leaves everything as it is. `run` runs the code of a trial to its end. `dead`: bytes that are
+    /// nobody's when the round begins, below the thread's frame. `home`: what memory an address is in.
     ///
     /// # Safety
     ///
-    /// The machine has run this trial, and nothing else has run since.
-    pub unsafe fn end(
+    /// Nothing else runs meanwhile.
+    pub unsafe fn judge(
         self,
         rounds: &mut Rounds,
         graph: &Graph,
         machine: &mut Machine,
-        ran: Result<(), Obstacle>,
         dead: Range<usize>,
         home: &dyn Fn(usize) -> Home,
-    ) -> Verdict {
-        let allocates = self.temporary.is_some();
-        let mut footprint = machine.defined_footprint().without(dead);
-        if let Some((start, end)) = self.temporary {
-            footprint = footprint.without(start..end);
-        }
+        run: &mut Run<'_>,
+    ) -> (Trial, Verdict) {
         // SAFETY: the caller's promise.
-        let gone = if allocates { unsafe { self.gone(rounds, &footprint, home) } } else { Vec::new() };
-        for &(address, _) in &gone {
-            footprint = footprint.without(address..address + size_of::<u64>());
-        }
-        let all = machine.take_footprint();
-        // SAFETY: the caller's promise.
-        let change = unsafe { footprint.first_change() };
+        let unused = unsafe { Unused::new(&dead) };
         // SAFETY: as above.
-        unsafe { all.restore() };
-        if let Err(obstacle) = ran {
-            return match self.strayed {
-                true => Verdict::Changes(None),
-                false => Verdict::Unknown(obstacle),
-            };
+        let mut attempt = |filling| unsafe { self.attempt(machine, &dead, &unused, filling, run) };
+        let first = attempt(0x5a);
+        let trial = first.trial;
+        if let Err(obstacle) = first.ran {
+            let verdict = if trial.strayed { Verdict::Changes(None) } else { Verdict::Unknown(obstacle) };
+            return (trial, verdict);
         }
-        if self.ahead.is_some() {
-            return Verdict::Changes(None);
-        }
+        let allocates = trial.temporary.is_some();
         let settled = rounds.settled(self.thread, self.frame);
         let is_same =
             |frame: Frame| frame == self.frame || allocates && rounds.settled(self.thread, frame) == settled;
-        if change.is_some() || !Frame::at_call(&machine.registers, self.frame).is_some_and(is_same) {
-            return Verdict::Changes(change);
+        let changes = first.before.differences(&first.after);
+        let Some(mut changes) = changes.filter(|_| trial.ahead.is_none() && first.frame.is_some_and(is_same))
+        else {
+            return (trial, Verdict::Changes(None));
+        };
+        let gone = if allocates { first.gone(rounds, home) } else { Vec::new() };
+        let mut footprint = first.before;
+        for &(start, _) in &gone {
+            let word = start..start + size_of::<u64>();
+            changes.retain(|address| !word.contains(address));
+            footprint = footprint.without(word);
+        }
+        if !changes.is_empty() {
+            // Bytes that the code has copied from where it has written nothing mean nothing either: gaps in what it copies.
+            let second = attempt(0xa5);
+            let undefined = first.after.differences(&second.after).filter(|_| second.ran.is_ok());
+            let mut undefined = undefined.unwrap_or_default();
+            undefined.sort_unstable();
+            changes.retain(|address| undefined.binary_search(address).is_err());
+            footprint = undefined.into_iter().fold(footprint, |rest, byte| rest.without(byte..byte + 1));
+        }
+        if let Some(&change) = changes.first() {
+            return (trial, Verdict::Changes(Some(change)));
         }
         if footprint.ranges().any(|(address, _)| home(address) == Home::Checker) {
-            return Verdict::Unknown(Obstacle::Host("uses memory of the checker"));
+            return (trial, Verdict::Unknown(Obstacle::Host("uses memory of the checker")));
         }
         rounds.allocate |= allocates;
         let (lasting, passing) = footprint.split(|address| home(address) == Home::Lasting);
         let ids = (self.from..self.to).map(|index| EventId { thread: self.thread, index });
-        let Trial { site, thread, frame, .. } = self;
-        let hidden = self.uses_hidden.then_some(self.hidden);
         let answers = ids.map(|id| Answered::new(graph, id)).collect();
+        let Trial { site, thread, frame, .. } = trial;
+        let hidden = trial.uses_hidden.then_some(trial.hidden);
         rounds.add(Round {
             site,
             thread,
@@ -436,36 +448,110 @@ impl Trial {
             lasting,
             passing,
         });
-        Verdict::Idle(rounds.known.len() as u32 - 1)
+        (trial, Verdict::Idle(rounds.known.len() as u32 - 1))
     }
-}
 
-impl Trial {
-    /// The words of a footprint that pointed to blocks that were gone, and now point to others that have come and gone, in
-    /// memory that is there in every run; and what they stand for.
+    /// Runs the round once, with memory that is nobody's full of the same byte, and puts everything back.
     ///
     /// # Safety
     ///
-    /// The memory is mapped, and nobody else writes it now.
-    unsafe fn gone(
-        &self,
-        rounds: &Rounds,
-        footprint: &Footprint,
-        home: &dyn Fn(usize) -> Home,
-    ) -> Vec<(usize, u64)> {
+    /// Nothing else runs meanwhile.
+    unsafe fn attempt(
+        self,
+        machine: &mut Machine,
+        dead: &Range<usize>,
+        unused: &Unused,
+        filling: u8,
+        run: &mut Run<'_>,
+    ) -> Attempt {
+        // SAFETY: the caller's promise.
+        unsafe { unused.fill(filling) };
+        let mut trial = Trial { filling, ..self };
+        let ran = run(&mut trial, machine);
+        let mut before = machine.defined_footprint().without(dead.clone());
+        if let Some((start, end)) = trial.temporary {
+            before = before.without(start..end);
+        }
+        let all = machine.take_footprint();
+        // SAFETY: the machine has just run, and nothing else has since.
+        let after = unsafe { before.now() };
+        // SAFETY: as above.
+        unsafe { all.restore() };
+        // SAFETY: as above.
+        unsafe { unused.restore() };
+        let frame = Frame::at_call(&machine.registers, self.frame);
+        Attempt { trial, ran, frame, before, after }
+    }
+}
+
+/// Runs the code of a trial to its end, from the registers with which the round begins.
+pub type Run<'a> = dyn FnMut(&mut Trial, &mut Machine) -> Result<(), Obstacle> + 'a;
+
+/// What came of running a round.
+struct Attempt {
+    trial: Trial,
+    ran: Result<(), Obstacle>,
+    /// The registers at the end, if that is a call as the one at the beginning.
+    frame: Option<Frame>,
+    /// What it touches, as it was and as it is after the round.
+    before: Footprint,
+    after: Footprint,
+}
+
+/// Bytes below the frame of a thread that stands at an op: for its code they are nobody's, but the op itself is there.
+struct Unused {
+    start: usize,
+    bytes: Vec<u8>,
+}
+
+impl Unused {
+    /// How far below the frame code is expected to find something that was left there.
+    const REACH: usize = 16 << 10;
+
+    /// # Safety
+    ///
+    /// The bytes may be read.
+    unsafe fn new(dead: &Range<usize>) -> Unused {
+        let start = dead.start.max(dead.end.saturating_sub(Unused::REACH));
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, dead.end - start) };
+        Unused { start, bytes: bytes.to_vec() }
+    }
+
+    /// # Safety
+    ///
+    /// Nobody uses the bytes until they are restored.
+    unsafe fn fill(&self, byte: u8) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.start as *mut u8).write_bytes(byte, self.bytes.len()) };
+    }
+
+    /// # Safety
+    ///
+    /// Nobody uses the bytes now.
+    unsafe fn restore(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.start as *mut u8).copy_from_nonoverlapping(self.bytes.as_ptr(), self.bytes.len()) };
+    }
+}
+
+impl Attempt {
+    /// The words that pointed to blocks that were gone, and then to others that have come and gone, in memory that is there
+    /// in every run; and what they stand for.
+    fn gone(&self, rounds: &Rounds, home: &dyn Fn(usize) -> Home) -> Vec<(usize, u64)> {
         let Some(settle) = rounds.settle else { return Vec::new() };
-        let runs = footprint.ranges().filter(|(address, _)| home(*address) == Home::Lasting);
-        let words = runs.flat_map(|(address, bytes)| {
+        let both = self.before.ranges().zip(self.after.ranges());
+        let runs = both.filter(|((address, _), _)| home(*address) == Home::Lasting);
+        let words = runs.flat_map(|((address, before), (_, after))| {
             let skipped = address.next_multiple_of(size_of::<u64>()) - address;
-            let (words, _) = bytes.get(skipped..).unwrap_or_default().as_chunks();
-            words.iter().zip((address + skipped..).step_by(size_of::<u64>()))
+            let (before, _) = before.get(skipped..).unwrap_or_default().as_chunks();
+            let (after, _) = after.get(skipped..).unwrap_or_default().as_chunks();
+            before.iter().zip(after).zip((address + skipped..).step_by(size_of::<u64>()))
         });
-        let words = words.map(|(word, address)| (address, u64::from_ne_bytes(*word)));
-        let changed = words.filter_map(|(address, word)| {
-            // SAFETY: the caller's promise; the address is aligned.
-            let now = unsafe { (address as *const u64).read_volatile() };
-            let form = settle(self.thread, word).filter(|_| now != word)?;
-            (settle(self.thread, now) == Some(form)).then_some((address, form))
+        let changed = words.filter_map(|((&before, &after), address)| {
+            let form = |word| settle(self.trial.thread, u64::from_ne_bytes(word));
+            let known = form(before).filter(|_| before != after)?;
+            (form(after) == Some(known)).then_some((address, known))
         });
         changed.collect()
     }

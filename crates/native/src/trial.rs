@@ -269,55 +269,28 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     let kept = if isolation::is_on() { None } else { s.machine.take() };
     let mut machine = kept.unwrap_or_default();
     unpick_emulator::keep_in_allocator();
-    let mark = heap::mark(thread);
-    s.trying = Some(Trying { trial, machine: &raw mut machine, lost: false, mark });
     session::allow_any_stack();
-    let (fiber, call) = (s.threads[thread.index()].fiber, s.threads[thread.index()].call);
-    let kept = s.threads[thread.index()].unseen();
-    let mut host = Runtime { session };
-    machine.begin(trial.registers(0));
-    machine.use_storage(fiber.storage);
-    // The function at which the thread stands gets its answer first.
-    let first = entry::all().iter().find(|entry| entry.target as usize == call.target);
-    let entered = match first.filter(|first| is_safe(first)) {
-        Some(first) => host.carry_out(&mut machine, first.target, call.arguments, trial.frame.returns_to()),
-        None => Enter::GiveUp(MORE),
-    };
-    let ran = match entered {
-        Enter::Return(value) => {
-            machine.registers.general[RAX] = value;
-            // SAFETY: the thread does not run, nor does anybody else in this process; what the code writes is put back
-            // below, and the stack is that of the thread.
-            unsafe { machine.run(&mut host, trial.budget()) }
-        }
-        Enter::GiveUp(reason) => Err(Obstacle::Host(reason)),
-        Enter::Code | Enter::End => Err(Obstacle::Host("the round has no beginning")),
-    };
-    let mut trial = s.trying.take().map_or(trial, |trying| trying.trial);
-    let mut leaves = s.threads[thread.index()].set_unseen(kept);
-    let blocks = heap::since(thread, mark);
-    if let (Some(first), Some(last)) = (blocks.first(), blocks.last()) {
-        leaves |= blocks.iter().any(|block| block.freed.is_none());
-        trial.allocated(first.start..last.start + last.size);
-    }
-    let ran = match leaves {
-        true => {
-            trial.stray();
-            Err(Obstacle::Host("changes what is not in memory"))
-        }
-        false => ran,
-    };
+    let fiber = s.threads[thread.index()].fiber;
     let dead = fiber.limit..trial.frame.stack();
-    let (own, mapped) = (own_memory::range(), &s.mappings);
+    let own = own_memory::range();
+    // SAFETY: as above; nobody else uses this part of the session.
+    let mapped = unsafe { &(*session).mappings };
     let home = |address: usize| match address {
         _ if (own.0..own.1).contains(&address) => Home::Checker,
         _ if mapped.contains(address) => Home::Passing,
         _ => Home::Lasting,
     };
-    // SAFETY: the machine has just run the trial.
-    let verdict =
-        unsafe { trial.end(&mut s.loops.rounds, s.execution.graph(), &mut machine, ran, dead, &home) };
+    let mark = heap::mark(thread);
+    let mut run = |trial: &mut Trial, machine: &mut Machine| make(session, trial, machine, mark);
+    let mut rounds = std::mem::take(&mut s.loops.rounds);
+    // SAFETY: as above; a trial changes nothing of the execution.
+    let graph = unsafe { &(*session).execution }.graph();
+    // SAFETY: the thread does not run, nor does anybody else in this process.
+    let (trial, verdict) = unsafe { trial.judge(&mut rounds, graph, &mut machine, dead, &home, &mut run) };
     heap::rewind(thread, mark);
+    // SAFETY: as above.
+    let s = unsafe { &mut *session };
+    s.loops.rounds = rounds;
     s.machine = Some(machine).filter(|_| !isolation::is_on());
     let stable = s.execution.has_stable_addresses();
     if let Some(renew) = s.loops.tried(&trial, &verdict, stable) {
@@ -325,4 +298,49 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
         s.execution.repeat();
     }
     Some(thread)
+}
+
+/// Makes a round in the emulator, from the call at which its thread stands. Its blocks, which come after the mark, stay for whoever
+/// looks at what it has done; those of another attempt are forgotten.
+fn make(session: *mut Session, trial: &mut Trial, machine: &mut Machine, mark: Mark) -> Result<(), Obstacle> {
+    heap::rewind(trial.thread, mark);
+    // SAFETY: the session is never freed, and whoever calls uses other parts of it meanwhile.
+    let (trying, known) =
+        unsafe { (&mut (*session).trying, &mut (&mut (*session).threads)[trial.thread.index()]) };
+    *trying = Some(Trying { trial: *trial, machine: &raw mut *machine, lost: false, mark });
+    let (fiber, call, kept) = (known.fiber, known.call, known.unseen());
+    let mut host = Runtime { session };
+    trial.set_out(machine, 0);
+    machine.use_storage(fiber.storage);
+    // The function at which the thread stands gets its answer first.
+    let first = entry::all().iter().find(|entry| entry.target as usize == call.target);
+    let entered = match first.filter(|first| is_safe(first)) {
+        Some(first) => host.carry_out(machine, first.target, call.arguments, trial.frame.returns_to()),
+        None => Enter::GiveUp(MORE),
+    };
+    let ran = match entered {
+        Enter::Return(value) => {
+            machine.registers.general[RAX] = value;
+            // SAFETY: the thread does not run, nor does anybody else in this process; what the code writes is put back
+            // by whoever calls, and the stack is that of the thread.
+            unsafe { machine.run(&mut host, trial.budget()) }
+        }
+        Enter::GiveUp(reason) => Err(Obstacle::Host(reason)),
+        Enter::Code | Enter::End => Err(Obstacle::Host("the round has no beginning")),
+    };
+    // SAFETY: as above.
+    let (trying, known) =
+        unsafe { (&mut (*session).trying, &mut (&mut (*session).threads)[trial.thread.index()]) };
+    *trial = trying.take().map_or(*trial, |trying| trying.trial);
+    let mut leaves = known.set_unseen(kept);
+    let blocks = heap::since(trial.thread, mark);
+    if let (Some(first), Some(last)) = (blocks.first(), blocks.last()) {
+        leaves |= blocks.iter().any(|block| block.freed.is_none());
+        trial.allocated(first.start..last.start + last.size);
+    }
+    if leaves {
+        trial.stray();
+        return Err(Obstacle::Host("changes what is not in memory"));
+    }
+    ran
 }

@@ -62,9 +62,9 @@ impl Fiber {
         (self.limit..self.top).contains(&address)
     }
 
-    /// Bottom of the stack.
-    pub(crate) fn limit(&self) -> usize {
-        self.limit
+    /// The lowest address of the stack that can be used.
+    pub(crate) fn floor(&self) -> usize {
+        self.limit + GUARD
     }
 
     /// Whether the address is in the guard of the stack.

@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use unpick_core::op::ThreadId;
 
 use crate::current::context;
+use crate::registers::forget_scratch;
 use crate::session::Session;
 use crate::{arena, panics};
 
@@ -51,6 +52,11 @@ impl Locals {
         }
     }
 
+    /// How many values there are.
+    pub(crate) fn count(&self) -> usize {
+        self.threads.iter().map(Vec::len).sum()
+    }
+
     fn of(&mut self, thread: ThreadId) -> &mut Vec<Local> {
         self.used = true;
         if thread.index() >= self.threads.len() {
@@ -77,11 +83,30 @@ fn with<R>(f: impl FnOnce(&mut Locals, ThreadId) -> R) -> R {
 ///
 /// Outside a check.
 pub fn find(key: usize) -> Place {
-    with(|locals, thread| match locals.of(thread).iter().find(|local| local.key == key) {
-        None => Place::Nowhere,
-        Some(local) if local.value.is_null() => Place::Gone,
-        Some(local) => Place::At(local.value),
-    })
+    match locate(key) {
+        NOWHERE => Place::Nowhere,
+        GONE => Place::Gone,
+        value => Place::At(value as *mut ()),
+    }
+}
+
+const NOWHERE: usize = 0;
+const GONE: usize = 1;
+
+/// The address of a value, or why there is none. Rounds of loops that are tried have this answered, so it does not allocate.
+#[inline(never)]
+pub(crate) extern "C" fn locate(key: usize) -> usize {
+    let (session, thread) = context();
+    // SAFETY: as in `with`.
+    let locals = unsafe { &(*session).locals };
+    let all = locals.threads.get(thread.index()).map_or(&[][..], Vec::as_slice);
+    let place = match all.iter().find(|local| local.key == key) {
+        None => NOWHERE,
+        Some(local) if local.value.is_null() => GONE,
+        Some(local) => local.value.addr(),
+    };
+    forget_scratch();
+    place
 }
 
 /// Says where a thread-local of the calling thread is. When the thread ends `free` is called with the

@@ -13,7 +13,7 @@ use crate::current::place_of;
 use crate::ops::{Request, Since};
 use crate::session::Session;
 use crate::tag::Tag;
-use crate::{arena, clocks, current, loaded, ops, registers, shared, statics};
+use crate::{arena, clocks, current, loaded, locals, ops, registers, shared, statics};
 
 /// Answers what a round asks the runtime for.
 struct Runtime<'a> {
@@ -53,6 +53,10 @@ impl Host for Runtime<'_> {
         // What a thread knows is what it knew in the round, since it got the same answers.
         if function == shared::knows_all_ended as *const () as usize {
             return self.trial.entered(machine, shared::knows_all_ended().into());
+        }
+        // The values are in memory of the program, and how many there are is seen elsewhere.
+        if function == locals::locate as *const () as usize {
+            return self.trial.entered(machine, locals::locate(argument) as u64);
         }
         if function == ops::flushes_stores as *const () as usize {
             return self.trial.entered(machine, ops::flushes_stores().into());
@@ -133,26 +137,27 @@ impl Session {
     /// It is called by the worker, while the thread stands at its op.
     #[cold]
     pub(crate) fn try_round(&mut self) {
-        let Some(mut trial) = self.loops.trial.take() else { return };
+        let Some(trial) = self.loops.trial.take() else { return };
         let mut machine = self.machine.take().unwrap_or_default();
         let this: *mut Session = self;
         current::set(this, Some(trial.thread));
         self.choose_paths(trial.thread);
-        let graph = self.execution.graph();
-        let first = trial.begin(graph);
-        machine.begin(trial.registers(first));
-        let budget = trial.budget();
-        let mut host = Runtime { trial: &mut trial, session: self };
-        // SAFETY: the fiber of the thread is suspended, and nothing else runs on this OS thread; what the code writes
-        // is put back below.
-        let ran = unsafe { machine.run(&mut host, budget) };
-        // What is below the frame is nobody's when the thread stands at its op.
-        let fiber = &self.fibers[trial.thread.index()];
-        let dead = fiber.limit()..trial.frame.stack();
         let mut rounds = std::mem::take(&mut self.loops.rounds);
-        let (graph, home) = (self.execution.graph(), |address| self.home(address));
-        // SAFETY: the machine has just run the trial.
-        let verdict = unsafe { trial.end(&mut rounds, graph, &mut machine, ran, dead, &home) };
+        let (session, graph) = (&*self, self.execution.graph());
+        let mut run = |trial: &mut Trial, machine: &mut Machine| {
+            let first = trial.begin(graph);
+            trial.set_out(machine, first);
+            let budget = trial.budget();
+            // SAFETY: the fiber of the thread is suspended, and nothing else runs on this OS thread; what the code writes
+            // is put back.
+            unsafe { machine.run(&mut Runtime { trial, session }, budget) }
+        };
+        // What is below the frame is nobody's when the thread stands at its op.
+        let dead = self.fibers[trial.thread.index()].floor()..trial.frame.stack();
+        let home = |address| self.home(address);
+        // SAFETY: as above.
+        let (trial, verdict) =
+            unsafe { trial.judge(&mut rounds, graph, &mut machine, dead, &home, &mut run) };
         self.loops.rounds = rounds;
         self.machine = Some(machine);
         let stable = self.execution.has_stable_addresses();

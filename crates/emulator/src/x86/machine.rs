@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use super::code::Code;
-use super::decode::Action;
+use super::decode::{Action, Transfer};
 use super::library::Library;
 use super::step::{MODES, STATUS, Step};
 use crate::block::Block;
@@ -40,12 +40,26 @@ struct Inner {
     fs: u64,
     /// Where the stack ended when the piece began.
     floor: u64,
+    /// What to fill stack with that functions have given back, if anything.
+    filling: Option<u8>,
+    /// The lowest end of the stack since a function has returned.
+    lowest: u64,
 }
+
+/// How far below the end of the stack what a function has given back is filled.
+const FILLED: u64 = 4096;
 
 impl Machine {
     /// A machine that knows no code yet.
     pub fn new() -> Machine {
-        let inner = Code::new().map(|code| Inner { code, library: Library::new(), fs: 0, floor: 0 });
+        let inner = Code::new().map(|code| Inner {
+            code,
+            library: Library::new(),
+            fs: 0,
+            floor: 0,
+            filling: None,
+            lowest: 0,
+        });
         let log = inner.as_ref().and_then(|inner| Log::new(inner.code.stubs.addresses()));
         let inner = inner.filter(|_| log.is_some());
         let footprint = log.map(Footprint::of).unwrap_or_default();
@@ -66,7 +80,8 @@ impl Machine {
             log.clear();
         }
         if let Some(inner) = &mut self.inner {
-            (inner.fs, inner.floor) = (0, registers.general[RSP]);
+            (inner.fs, inner.floor, inner.filling) = (0, registers.general[RSP], None);
+            inner.lowest = inner.floor;
             // SAFETY: the context is ours, and no stub runs.
             unsafe { (*inner.code.stubs.context()).vector = [[0; 4]; 16] };
         }
@@ -76,6 +91,14 @@ impl Machine {
     pub fn use_storage(&mut self, address: usize) {
         if let Some(inner) = &mut self.inner {
             inner.fs = address as u64;
+        }
+    }
+
+    /// Lets stack that functions of the piece give back hold this byte. What code then copies from there means nothing: it
+    /// differs if the byte does.
+    pub fn fill_stack(&mut self, byte: u8) {
+        if let Some(inner) = &mut self.inner {
+            inner.filling = Some(byte);
         }
     }
 
@@ -263,6 +286,7 @@ impl Machine {
                 step.log.undefine(top.max(inner.floor) as usize, new as usize)?;
             }
             top = new;
+            inner.lowest = inner.lowest.min(new);
             if *rip == inner.code.stubs.nowhere() {
                 return Ok(Stop::End);
             }
@@ -293,6 +317,11 @@ impl Machine {
                     Action::Transfer(transfer) => {
                         let (target, entered) = step.transfer(&transfer, entry.next)?;
                         *rip = target;
+                        if let (Transfer::Return(_), Some(filling)) = (&transfer, inner.filling) {
+                            let end = step.general(RSP);
+                            step.fill(inner.lowest.max(end.saturating_sub(FILLED)), end, filling)?;
+                            inner.lowest = end;
+                        }
                         if entered {
                             return Ok(Stop::Enter);
                         }

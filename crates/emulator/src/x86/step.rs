@@ -149,6 +149,18 @@ impl Step<'_> {
         }
     }
 
+    /// Fills bytes of the stack that hold nothing.
+    ///
+    /// # Safety
+    /// Nobody else uses the memory.
+    pub(crate) unsafe fn fill(&mut self, from: u64, to: u64, byte: u8) -> Result<(), Obstacle> {
+        let (start, size) = (from as usize, to.saturating_sub(from) as usize);
+        self.log.touch(start, size, true)?;
+        // SAFETY: the log has seen that the bytes may be written.
+        unsafe { (start as *mut u8).write_bytes(byte, size) };
+        self.log.undefine(start, start + size)
+    }
+
     /// What an instruction does that uses the stack.
     ///
     /// # Safety

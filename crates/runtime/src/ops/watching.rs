@@ -2,7 +2,7 @@
 
 use unpick_core::execution::Outcome;
 use unpick_core::op::{Kind, Op, ThreadId};
-use unpick_loops::{Arrival, Frame, Review, Step};
+use unpick_loops::{Ahead, Arrival, Frame, Review, Step};
 
 use crate::session::Session;
 
@@ -88,7 +88,14 @@ impl Session {
                 if !idle && self.execution.samples() {
                     self.look_away(thread);
                 }
-                self.cut(thread, op)
+                match self.loops.look_ahead(&self.execution, &arrival, self.limits.max_rounds) {
+                    Ahead::Go => Watch::Go,
+                    Ahead::Cut => self.cut(thread, op),
+                    Ahead::Try(trial) => {
+                        self.loops.trial = Some(trial);
+                        Watch::Try
+                    }
+                }
             }
             Step::Wait => Watch::Wait,
             Step::Try(trial) => {
@@ -122,10 +129,11 @@ impl Session {
         Watch::Stop
     }
 
-    /// What belongs to the state of a thread and is not in memory: clocks that anybody reads, and how many blocks
-    /// are allocated.
+    /// What belongs to the state of a thread and is not in memory: clocks that anybody reads, how many blocks
+    /// are allocated, and how many thread-locals there are.
     fn hidden(&self) -> u64 {
         let live = self.arenas.iter().flatten().map(|arena| arena.live as u64);
-        live.fold(self.clocks.fingerprint(), |sum, live| sum.wrapping_mul(31).wrapping_add(live))
+        let counts = live.chain([self.locals.count() as u64]);
+        counts.fold(self.clocks.fingerprint(), |sum, count| sum.wrapping_mul(31).wrapping_add(count))
     }
 }
