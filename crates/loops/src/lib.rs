@@ -33,5 +33,5 @@ mod rounds;
 mod visits;
 
 pub use places::Places;
-pub use rounds::{Home, Rounds, Run, Trial, Verdict};
-pub use visits::{Arrival, Frame, Loops, Review, Step};
+pub use rounds::{Home, Rounds, Run, Settle, Trial, Verdict};
+pub use visits::{Ahead, Arrival, Frame, Loops, Review, Step};

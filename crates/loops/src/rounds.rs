@@ -8,7 +8,7 @@ use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Site, ThreadId, Value};
 use unpick_emulator::{Enter, Footprint, Machine, Obstacle, R8, R9, R10, R11, RCX, RDI, RDX, RSI};
 
-use crate::visits::{Arrival, Frame};
+use crate::visits::{Arrival, Frame, Settled};
 
 /// Instructions that a round may take.
 const BUDGET: usize = 200_000;
@@ -49,6 +49,12 @@ struct Round {
     site: Site,
     thread: ThreadId,
     frame: Frame,
+    settled: Settled,
+    /// Whether it allocates blocks, which it frees. Then each round has others, and pointers to them that are left over are
+    /// taken to be the same.
+    allocates: bool,
+    /// Words that point to blocks that are gone, in memory that is there in every run, and what they stand for.
+    gone: Vec<(usize, u64)>,
     /// The hidden state, if the round looks at it.
     hidden: Option<u64>,
     answers: Vec<Answered>,
@@ -57,6 +63,9 @@ struct Round {
     /// What it touches of other memory.
     passing: Footprint,
 }
+
+/// Says what a word of a thread stands for if it points to a block that the thread has allocated and freed.
+pub type Settle = fn(ThreadId, u64) -> Option<u64>;
 
 /// Where a round begins: a place, a thread, and where its stack ends there.
 type Start = (Site, ThreadId, usize);
@@ -69,6 +78,10 @@ pub struct Rounds {
     starts: Vec<(Start, Vec<u32>)>,
     /// Pages of memory that does not last, which were found to be there in this run.
     mapped: Vec<usize>,
+    /// What a word of a thread stands for if it points to a block that is gone.
+    settle: Option<Settle>,
+    /// Whether a round was found that allocates.
+    allocate: bool,
     /// The OS thread whose thread-local storage they may use, as a number.
     os_thread: usize,
 }
@@ -85,6 +98,27 @@ pub enum Home {
 }
 
 impl Rounds {
+    /// Lets rounds be recognised that allocate blocks and free them; `settle`: what a word of a thread stands for if it
+    /// points to a block that the thread has allocated and freed.
+    pub fn settle_by(&mut self, settle: Settle) {
+        self.settle = Some(settle);
+    }
+
+    /// Whether rounds were found that allocate: then it is assumed that addresses of blocks that are gone do not matter.
+    pub fn any_allocates(&self) -> bool {
+        self.allocate
+    }
+
+    /// Whether the round allocates.
+    pub(crate) fn allocates(&self, number: u32) -> bool {
+        self.known[number as usize].allocates
+    }
+
+    /// A frame of the thread without the addresses of blocks that are gone.
+    pub(crate) fn settled(&self, thread: ThreadId, frame: Frame) -> Settled {
+        Settled::new(frame, |word| self.settle.and_then(|settle| settle(thread, word)))
+    }
+
     /// A run begins on an OS thread: rounds that may use what another one has for itself are forgotten.
     pub(crate) fn begin(&mut self, os_thread: usize) {
         if self.os_thread != os_thread {
@@ -107,10 +141,13 @@ impl Rounds {
         let Arrival { thread, op, frame, hidden } = arrival;
         let start = (op.site, *thread, frame.stack());
         let Ok(place) = self.starts.binary_search_by_key(&start, |(start, _)| *start) else { return };
+        let settled = self.settled(*thread, *frame);
+        let settle = |word| self.settle.and_then(|settle| settle(*thread, word));
         for &number in &self.starts[place].1 {
             let round = &self.known[number as usize];
-            // SAFETY: the bytes are there, since they always are, or we have asked.
-            let holds = round.frame == *frame
+            // SAFETY: the bytes are there, since they always are, or we have asked; words are aligned.
+            let holds = (round.frame == *frame || round.allocates && round.settled == settled)
+                && round.gone.iter().all(|&(at, form)| settle(unsafe { *(at as *const u64) }) == Some(form))
                 && round.hidden.is_none_or(|known| known == *hidden)
                 && unsafe { round.lasting.holds() }
                 && round.passing.is_mapped(&mut self.mapped)
@@ -142,7 +179,11 @@ impl Rounds {
 
     /// What the bytes of the round's footprint hold now, after what is there already.
     pub(crate) fn copy(&self, number: u32, bytes: &mut Vec<u8>) {
-        let Round { lasting, passing, .. } = &self.known[number as usize];
+        let Round { lasting, passing, gone, .. } = &self.known[number as usize];
+        for &(address, _) in gone {
+            // SAFETY: the word is there in every run, and aligned; no thread of the program runs.
+            bytes.extend_from_slice(&unsafe { *(address as *const u64) }.to_ne_bytes());
+        }
         for (address, held) in lasting.ranges().chain(passing.ranges()) {
             // SAFETY: the round was found to hold in this run, so the bytes are mapped; no thread of the program runs.
             bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(address as *const u8, held.len()) });
@@ -187,6 +228,8 @@ pub struct Trial {
     back: bool,
     /// Whether it has asked for something else than the round did.
     strayed: bool,
+    /// The blocks that it has allocated and freed, if any: from where to where.
+    temporary: Option<(usize, usize)>,
     /// What stack that is given back holds.
     filling: u8,
     /// How often the round is made once more, to see where it leads; `None`: it is made once, and judged.
@@ -210,6 +253,7 @@ impl Trial {
             at,
             back,
             strayed,
+            temporary: None,
             filling: 0,
             ahead: None,
         }
@@ -220,10 +264,20 @@ impl Trial {
         Trial { ahead: Some(rounds), ..self }
     }
 
-    /// If it looked ahead, of so many rounds: up to which event the loop goes on. `None`: further than was looked.
-    pub(crate) fn seen_ahead(&self, rounds: u32) -> Option<Option<u32>> {
-        let left = self.ahead?;
-        Some(self.strayed.then(|| self.to + (rounds - left + 1) * (self.to - self.from)))
+    /// If it looked ahead, of so many rounds: how many it has made.
+    pub(crate) fn made_ahead(&self, rounds: u32) -> Option<u32> {
+        Some(rounds - self.ahead?)
+    }
+
+    /// Up to which event the loop goes on, of which so many rounds were made ahead. `None`: further than was looked.
+    /// `followed`: its rounds can be followed; if the last one could not, it does something else.
+    pub(crate) fn seen_ahead(&self, made: u32, verdict: &Verdict, followed: bool) -> Option<u32> {
+        let ends = match verdict {
+            Verdict::Unknown(Obstacle::Budget(_)) => false,
+            Verdict::Unknown(_) => followed,
+            _ => self.strayed,
+        };
+        ends.then(|| self.to + (made + 1) * (self.to - self.from))
     }
 
     /// The answer of the op at which the thread stands, with which the round begins.
@@ -247,6 +301,11 @@ impl Trial {
     pub fn set_out(&self, machine: &mut Machine, value: u64) {
         machine.begin(self.frame.registers(value));
         machine.fill_stack(self.filling);
+    }
+
+    /// The code has allocated blocks in this memory, and has freed all of them. What is there is nobody's at the end.
+    pub fn allocated(&mut self, memory: Range<usize>) {
+        self.temporary = Some((memory.start, memory.end));
     }
 
     /// The code looks at what belongs to the thread's state and is not in memory.
@@ -340,12 +399,22 @@ impl Trial {
             let verdict = if trial.strayed { Verdict::Changes(None) } else { Verdict::Unknown(obstacle) };
             return (trial, verdict);
         }
+        let allocates = trial.temporary.is_some();
+        let settled = rounds.settled(self.thread, self.frame);
+        let is_same =
+            |frame: Frame| frame == self.frame || allocates && rounds.settled(self.thread, frame) == settled;
         let changes = first.before.differences(&first.after);
-        let Some(mut changes) = changes.filter(|_| trial.ahead.is_none() && first.frame == Some(self.frame))
+        let Some(mut changes) = changes.filter(|_| trial.ahead.is_none() && first.frame.is_some_and(is_same))
         else {
             return (trial, Verdict::Changes(None));
         };
+        let gone = if allocates { first.gone(rounds, home) } else { Vec::new() };
         let mut footprint = first.before;
+        for &(start, _) in &gone {
+            let word = start..start + size_of::<u64>();
+            changes.retain(|address| !word.contains(address));
+            footprint = footprint.without(word);
+        }
         if !changes.is_empty() {
             // Bytes that the code has copied from where it has written nothing mean nothing either: gaps in what it copies.
             let second = attempt(0xa5);
@@ -361,12 +430,24 @@ impl Trial {
         if footprint.ranges().any(|(address, _)| home(address) == Home::Checker) {
             return (trial, Verdict::Unknown(Obstacle::Host("uses memory of the checker")));
         }
+        rounds.allocate |= allocates;
         let (lasting, passing) = footprint.split(|address| home(address) == Home::Lasting);
         let ids = (self.from..self.to).map(|index| EventId { thread: self.thread, index });
         let answers = ids.map(|id| Answered::new(graph, id)).collect();
         let Trial { site, thread, frame, .. } = trial;
         let hidden = trial.uses_hidden.then_some(trial.hidden);
-        rounds.add(Round { site, thread, frame, hidden, answers, lasting, passing });
+        rounds.add(Round {
+            site,
+            thread,
+            frame,
+            settled,
+            allocates,
+            gone,
+            hidden,
+            answers,
+            lasting,
+            passing,
+        });
         (trial, Verdict::Idle(rounds.known.len() as u32 - 1))
     }
 
@@ -387,7 +468,10 @@ impl Trial {
         unsafe { unused.fill(filling) };
         let mut trial = Trial { filling, ..self };
         let ran = run(&mut trial, machine);
-        let before = machine.defined_footprint().without(dead.clone());
+        let mut before = machine.defined_footprint().without(dead.clone());
+        if let Some((start, end)) = trial.temporary {
+            before = before.without(start..end);
+        }
         let all = machine.take_footprint();
         // SAFETY: the machine has just run, and nothing else has since.
         let after = unsafe { before.now() };
@@ -448,6 +532,28 @@ impl Unused {
     unsafe fn restore(&self) {
         // SAFETY: the caller's promise.
         unsafe { (self.start as *mut u8).copy_from_nonoverlapping(self.bytes.as_ptr(), self.bytes.len()) };
+    }
+}
+
+impl Attempt {
+    /// The words that pointed to blocks that were gone, and then to others that have come and gone, in memory that is there
+    /// in every run; and what they stand for.
+    fn gone(&self, rounds: &Rounds, home: &dyn Fn(usize) -> Home) -> Vec<(usize, u64)> {
+        let Some(settle) = rounds.settle else { return Vec::new() };
+        let both = self.before.ranges().zip(self.after.ranges());
+        let runs = both.filter(|((address, _), _)| home(*address) == Home::Lasting);
+        let words = runs.flat_map(|((address, before), (_, after))| {
+            let skipped = address.next_multiple_of(size_of::<u64>()) - address;
+            let (before, _) = before.get(skipped..).unwrap_or_default().as_chunks();
+            let (after, _) = after.get(skipped..).unwrap_or_default().as_chunks();
+            before.iter().zip(after).zip((address + skipped..).step_by(size_of::<u64>()))
+        });
+        let changed = words.filter_map(|((&before, &after), address)| {
+            let form = |word| settle(self.trial.thread, u64::from_ne_bytes(word));
+            let known = form(before).filter(|_| before != after)?;
+            (form(after) == Some(known)).then_some((address, known))
+        });
+        changed.collect()
     }
 }
 

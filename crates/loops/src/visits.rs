@@ -87,6 +87,28 @@ impl Frame {
     }
 }
 
+/// A frame in which pointers to blocks that are gone stand for what is known of the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Settled {
+    frame: Frame,
+    /// A bit for each of these words.
+    gone: u8,
+}
+
+impl Settled {
+    /// The frame; `settle`: what a word stands for, if it points to a block that is gone.
+    pub(crate) fn new(mut frame: Frame, settle: impl Fn(u64) -> Option<u64>) -> Settled {
+        let mut gone = 0;
+        for (number, word) in frame.words.iter_mut().enumerate() {
+            if let Some(form) = settle(*word) {
+                *word = form;
+                gone |= 1 << number;
+            }
+        }
+        Settled { frame, gone }
+    }
+}
+
 /// A thread that comes to a suspect place.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
@@ -125,12 +147,24 @@ pub enum Step {
     Try(Trial),
 }
 
+/// What is ahead of a loop that may have to be cut.
+#[derive(Debug)]
+pub enum Ahead {
+    /// It need not be cut yet.
+    Go,
+    /// It is not known to end.
+    Cut,
+    /// It is to be tried whether it ends by itself.
+    Try(Trial),
+}
+
 /// An arrival since the thread last did something that others act on.
 #[derive(Clone, Debug)]
 struct Visit {
     site: Site,
     at: u32,
     frame: Frame,
+    settled: Settled,
     hidden: u64,
     /// The known rounds that may follow.
     rounds: Vec<u32>,
@@ -146,6 +180,8 @@ struct Record {
     failures: u32,
     /// Whether there were rounds that were not tried.
     put_off: bool,
+    /// Whether rounds were followed when it was looked ahead.
+    followed: bool,
 }
 
 /// What was seen ahead of a loop that was about to be cut.
@@ -218,7 +254,7 @@ impl Loops {
     /// What is known of the trials at a place.
     fn record(&mut self, site: Site) -> &mut Record {
         let place = self.records.iter().position(|record| record.site == site).unwrap_or_else(|| {
-            self.records.push(Record { site, failures: 0, put_off: false });
+            self.records.push(Record { site, failures: 0, put_off: false, followed: false });
             self.records.len() - 1
         });
         &mut self.records[place]
@@ -280,14 +316,18 @@ impl Loops {
         if visits.len() >= MOST || visits.first().is_some_and(|first| first.at < graph.past_of(thread)) {
             visits.clear();
         }
+        let settled = self.rounds.settled(thread, frame);
         let is_same = |visit: &Visit| {
-            (visit.site, visit.frame, visit.hidden) == (op.site, frame, hidden)
-                && visit.rounds.iter().any(|&number| self.rounds.is_answered(number, graph, visit.at, at))
+            (visit.site, visit.settled, visit.hidden) == (op.site, settled, hidden)
+                && visit.rounds.iter().any(|&number| {
+                    (visit.frame == frame || self.rounds.allocates(number))
+                        && self.rounds.is_answered(number, graph, visit.at, at)
+                })
         };
         let same = visits.iter().rposition(is_same);
         let mut rounds = Vec::new();
         self.rounds.find(arrival, &mut rounds);
-        visits.push(Visit { site: op.site, at, frame, hidden, rounds, same });
+        visits.push(Visit { site: op.site, at, frame, settled, hidden, rounds, same });
         // What others do to footprints is followed for the last arrivals only.
         if let Some(old) = visits.len().checked_sub(NEAR + 1) {
             visits[old].rounds.clear();
@@ -350,7 +390,7 @@ impl Loops {
                 idle = true;
                 // What the same answers lead to from here may be known already.
                 let known = |&number: &u32| self.rounds.is_answered(number, graph, visit.at, at);
-                if visit.frame == frame && found < CANDIDATES && !here.rounds.iter().any(known) {
+                if visit.settled == here.settled && found < CANDIDATES && !here.rounds.iter().any(known) {
                     candidates[found] = visit.at;
                     found += 1;
                 }
@@ -380,9 +420,11 @@ impl Loops {
     /// Takes note of what came of a trial. Whether the run is to be started once more, now that the round is known
     /// (`Some`), and whether the whole search is (`Some(true)`), since the round was seen before and not tried.
     pub fn tried(&mut self, trial: &Trial, verdict: &Verdict, stable: bool) -> Option<bool> {
-        if let Some(ends) = trial.seen_ahead(AHEAD) {
+        if let Some(made) = trial.made_ahead(AHEAD) {
             let &Trial { thread, site, to, .. } = trial;
-            let ends = ends.filter(|_| !matches!(verdict, Verdict::Unknown(_)));
+            let record = self.record(site);
+            record.followed |= made > 0;
+            let ends = trial.seen_ahead(made, verdict, record.followed);
             self.seen.push(Seen { thread, site, until: ends.unwrap_or(to) });
             return None;
         }
@@ -467,28 +509,23 @@ impl Loops {
         places::goes_round_often(execution.graph(), thread, op, most)
     }
 
-    /// Looks ahead of a loop that would be cut: one that only counts may end by itself. Whether it need not be cut yet; or
-    /// what is to be tried first.
-    pub fn look_ahead(
-        &self,
-        execution: &Execution,
-        arrival: &Arrival<'_>,
-        most: usize,
-    ) -> Result<bool, Trial> {
+    /// Looks ahead of a loop that would be cut: one that only counts may end by itself.
+    pub fn look_ahead(&self, execution: &Execution, arrival: &Arrival<'_>, most: usize) -> Ahead {
         let Arrival { thread, op, .. } = *arrival;
-        let Some(since) = self.tires(execution, thread, op, most) else { return Ok(true) };
+        let Some(since) = self.tires(execution, thread, op, most) else { return Ahead::Go };
         let here = execution.position(thread);
         let last = self.seen.iter().rev().find(|seen| (seen.thread, seen.site) == (thread, op.site));
         // Where what was seen has not come true, it is not believed again.
         if let Some(seen) = last.filter(|seen| seen.until > since) {
-            return Ok(here < seen.until);
-        }
-        if !unpick_emulator::is_supported() {
-            return Ok(false);
+            return if here < seen.until { Ahead::Go } else { Ahead::Cut };
         }
         let mut events = execution.graph().since(thread, since).iter();
-        let Some(last) = events.rposition(|event| places::is_like(event, op)) else { return Ok(false) };
-        Err(Trial::new(arrival, since + last as u32, here).ahead(AHEAD))
+        match events.rposition(|event| places::is_like(event, op)) {
+            Some(last) if unpick_emulator::is_supported() => {
+                Ahead::Try(Trial::new(arrival, since + last as u32, here).ahead(AHEAD))
+            }
+            _ => Ahead::Cut,
+        }
     }
 
     /// Cuts a loop that has come to this place so often, and has left nothing behind each time: the thread is blocked

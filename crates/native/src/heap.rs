@@ -184,6 +184,39 @@ pub(crate) fn find(address: usize) -> Option<Found> {
     Some(Found { block, thread: block.owner, number: index })
 }
 
+/// A moment of a thread's arena: how many blocks it had, and where they ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark(usize, usize);
+
+/// What a thread has allocated up to now.
+pub(crate) fn mark(thread: ThreadId) -> Mark {
+    let arena = heap().arenas.get(thread.index() + 1).filter(|arena| arena.mapped > 0);
+    arena.map_or(Mark(0, 0), |arena| Mark(arena.blocks.len(), arena.top))
+}
+
+/// The blocks that a thread has allocated since.
+pub(crate) fn since(thread: ThreadId, mark: Mark) -> &'static [Block] {
+    heap().arenas.get(thread.index() + 1).map_or(&[], |arena| &arena.blocks[mark.0..])
+}
+
+/// Forgets the blocks that a thread has allocated since.
+pub(crate) fn rewind(thread: ThreadId, mark: Mark) {
+    let number = thread.index() + 1;
+    if let Some(arena) = heap().arenas.get_mut(number).filter(|arena| arena.blocks.len() > mark.0) {
+        arena.cut(mark.0, mark.1.max(BASE + number * SPACE));
+    }
+}
+
+/// What a word of a thread stands for if it points into a block that the thread has allocated and freed: the place where it
+/// was allocated, and the byte.
+pub(crate) fn settle(thread: ThreadId, word: u64) -> Option<u64> {
+    let address = word as usize;
+    let block = contains(address).then(|| find(address)).flatten()?.block;
+    let own = block.owner == Some(thread) && block.freed.is_some_and(|at| at.thread == thread);
+    let byte = address - block.start;
+    (own && byte <= block.size && byte < 1 << 16).then_some(block.site.0 << 16 | byte as u64)
+}
+
 /// Notes that the block that begins at an address was freed.
 pub(crate) fn free(address: usize, at: Point) {
     let heap = heap();

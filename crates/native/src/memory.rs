@@ -13,6 +13,7 @@ use crate::real::pass;
 use crate::session;
 use crate::shadow::Conflict;
 use crate::sys;
+use crate::trial;
 
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> usize;
@@ -50,6 +51,19 @@ entries! {
     _ZdaPvmSt11align_val_t => release;
 }
 
+/// Whether a function may be called in a trial, with blocks that are given to the round there.
+pub(crate) fn may_be_tried(target: *const ()) -> bool {
+    let functions = [
+        allocate as *const (),
+        allocate_zeroed as *const (),
+        allocate_aligned as *const (),
+        new as *const (),
+        try_new_aligned as *const (),
+        release as *const (),
+    ];
+    functions.contains(&target)
+}
+
 fn is_ordinary() -> bool {
     mode::mode() == Mode::Off
 }
@@ -59,9 +73,19 @@ fn take(size: usize, align: usize, zero: bool) -> usize {
     let block = match ops::enter() {
         Some(caller) => {
             let owner = Owner { thread: caller.thread, position: caller.position(), site: caller.site };
+            let filled = caller.session().limits.uninitialised && !zero;
+            if caller.session().limits.reuse {
+                // A block that comes and goes leaves a choice to those that come later.
+                trial::stop();
+            }
+            if let Some(trying) = &mut caller.session().trying {
+                let block = trying.allocate(size, align, owner, filled);
+                caller.leave();
+                return block;
+            }
             let again = if align <= 16 { take_again(&caller, size, owner) } else { None };
             let block = again.unwrap_or_else(|| heap::allocate(size, align, Some(owner)));
-            if caller.session().limits.uninitialised && block != 0 && !zero {
+            if filled && block != 0 {
                 heap::undefine(block);
             }
             if caller.session().recorder.is_some() {
@@ -112,7 +136,15 @@ extern "C" fn allocate(size: usize) -> usize {
 /// Defines `operator new`. Where there is no memory it throws; the exception must not meet a frame of ours, so the bare
 /// machine code goes on to the function of the C++ library that throws it.
 macro_rules! throwing_entries {
-    ($($name:ident => $target:ident;)*) => { mod throwing { $(
+    ($($name:ident => $target:ident;)*) => { mod throwing {
+        #[used]
+        #[unsafe(link_section = "unpick_entries")]
+        static ENTRIES: [$crate::entry::Entry; [$(stringify!($name)),*].len()] = [$($crate::entry::Entry {
+            address: $name as *const (),
+            target: super::$target as *const (),
+            module: module_path!(),
+        }),*];
+        $(
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name() {
@@ -287,6 +319,9 @@ extern "C" fn release(block: usize) {
 
 /// A thread under test frees a block.
 fn free_block(caller: &Caller, address: usize) {
+    if let Some(trying) = &mut caller.session().trying {
+        return trying.free(address);
+    }
     let known = heap::contains(address).then(|| heap::find(address)).flatten();
     let Some(known) = known.filter(|known| address < known.block.start + known.block.size.max(1)) else {
         if !heap::contains(address) && is_of_loader(caller, address) {

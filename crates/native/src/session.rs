@@ -230,6 +230,7 @@ impl Session {
         self.shadow.begin();
         self.places.begin();
         self.excuses.begin();
+        self.loops.rounds.settle_by(heap::settle);
         self.loops.begin(0);
         self.execution.set_spare(self.loops.spare());
         if let Some(recorder) = &mut self.recorder {

@@ -8,6 +8,7 @@ use std::arch::naked_asm;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use unpick_core::op::{Op, ThreadId, Value};
+use unpick_core::violation::Point;
 use unpick_emulator::{
     Enter, Host, Machine, Obstacle, R8, R9, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI, RSP,
 };
@@ -15,7 +16,9 @@ use unpick_loops::{Home, Trial};
 
 use crate::abi_plain;
 use crate::entry::{self, Entry};
+use crate::heap::{self, Mark, Owner};
 use crate::isolation;
+use crate::memory;
 use crate::mode::{self, Mode};
 use crate::own_memory;
 use crate::places::Key;
@@ -42,6 +45,8 @@ pub(crate) struct Trying {
     machine: *mut Machine,
     /// Whether the round uses memory that is not there.
     lost: bool,
+    /// Where its own blocks begin.
+    mark: Mark,
 }
 
 impl Trying {
@@ -67,6 +72,42 @@ impl Trying {
             // SAFETY: the call is still on the stack, and what it has on it is given up.
             unsafe { escape() }
         }
+    }
+}
+
+impl Trying {
+    /// A block for the round: what it would get in earnest. `filled`: as memory that nothing was written to.
+    pub(crate) fn allocate(&mut self, size: usize, align: usize, owner: Owner, filled: bool) -> usize {
+        let block = heap::allocate(size, align, Some(owner));
+        if block == 0 {
+            return self.stray();
+        }
+        self.touch(block, size, true);
+        if filled {
+            heap::undefine(block);
+        }
+        block
+    }
+
+    /// The round frees a block: one that it has allocated.
+    pub(crate) fn free(&mut self, address: usize) {
+        let blocks = heap::since(self.trial.thread, self.mark);
+        if !blocks.iter().any(|block| block.start == address && block.freed.is_none()) {
+            self.stray();
+            return;
+        }
+        let Trial { thread, to: index, site, .. } = self.trial;
+        heap::free(address, Point { thread, index, site });
+    }
+
+    /// The round does what is not followed: the call that does it ends.
+    fn stray(&mut self) -> usize {
+        self.trial.stray();
+        if ESCAPE.load(Relaxed) != 0 {
+            // SAFETY: the call is still on the stack, and what it has on it is given up.
+            unsafe { escape() }
+        }
+        0
     }
 }
 
@@ -191,7 +232,7 @@ impl Runtime {
 
 fn is_safe(entry: &Entry) -> bool {
     let module = entry.module.trim_start_matches("unpick_native::");
-    SAFE.iter().any(|safe| module.starts_with(safe))
+    SAFE.iter().any(|safe| module.starts_with(safe)) || memory::may_be_tried(entry.target)
 }
 
 impl Host for Runtime {
@@ -233,18 +274,20 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     let dead = fiber.limit..trial.frame.stack();
     let own = own_memory::range();
     // SAFETY: as above; nobody else uses this part of the session.
-    let mapped = unsafe { &*(&raw const (*session).mappings) };
+    let mapped = unsafe { &(*session).mappings };
     let home = |address: usize| match address {
         _ if (own.0..own.1).contains(&address) => Home::Checker,
         _ if mapped.contains(address) => Home::Passing,
         _ => Home::Lasting,
     };
-    let mut run = |trial: &mut Trial, machine: &mut Machine| make(session, trial, machine);
+    let mark = heap::mark(thread);
+    let mut run = |trial: &mut Trial, machine: &mut Machine| make(session, trial, machine, mark);
     let mut rounds = std::mem::take(&mut s.loops.rounds);
     // SAFETY: as above; a trial changes nothing of the execution.
-    let graph = unsafe { (*(&raw const (*session).execution)).graph() };
+    let graph = unsafe { &(*session).execution }.graph();
     // SAFETY: the thread does not run, nor does anybody else in this process.
     let (trial, verdict) = unsafe { trial.judge(&mut rounds, graph, &mut machine, dead, &home, &mut run) };
+    heap::rewind(thread, mark);
     // SAFETY: as above.
     let s = unsafe { &mut *session };
     s.loops.rounds = rounds;
@@ -257,12 +300,14 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     Some(thread)
 }
 
-/// Makes a round in the emulator, from the call at which its thread stands.
-fn make(session: *mut Session, trial: &mut Trial, machine: &mut Machine) -> Result<(), Obstacle> {
+/// Makes a round in the emulator, from the call at which its thread stands. Its blocks, which come after the mark, stay for whoever
+/// looks at what it has done; those of another attempt are forgotten.
+fn make(session: *mut Session, trial: &mut Trial, machine: &mut Machine, mark: Mark) -> Result<(), Obstacle> {
+    heap::rewind(trial.thread, mark);
     // SAFETY: the session is never freed, and whoever calls uses other parts of it meanwhile.
     let (trying, known) =
         unsafe { (&mut (*session).trying, &mut (&mut (*session).threads)[trial.thread.index()]) };
-    *trying = Some(Trying { trial: *trial, machine: &raw mut *machine, lost: false });
+    *trying = Some(Trying { trial: *trial, machine: &raw mut *machine, lost: false, mark });
     let (fiber, call, kept) = (known.fiber, known.call, known.unseen());
     let mut host = Runtime { session };
     trial.set_out(machine, 0);
@@ -287,7 +332,13 @@ fn make(session: *mut Session, trial: &mut Trial, machine: &mut Machine) -> Resu
     let (trying, known) =
         unsafe { (&mut (*session).trying, &mut (&mut (*session).threads)[trial.thread.index()]) };
     *trial = trying.take().map_or(*trial, |trying| trying.trial);
-    if known.set_unseen(kept) {
+    let mut leaves = known.set_unseen(kept);
+    let blocks = heap::since(trial.thread, mark);
+    if let (Some(first), Some(last)) = (blocks.first(), blocks.last()) {
+        leaves |= blocks.iter().any(|block| block.freed.is_none());
+        trial.allocated(first.start..last.start + last.size);
+    }
+    if leaves {
         trial.stray();
         return Err(Obstacle::Host("changes what is not in memory"));
     }

@@ -2,7 +2,7 @@
 
 use unpick_core::execution::Outcome;
 use unpick_core::op::{Kind, Op, ThreadId};
-use unpick_loops::{Arrival, Frame, Review, Step, Trial};
+use unpick_loops::{Ahead, Arrival, Frame, Review, Step, Trial};
 
 use super::Caller;
 use crate::session::Session;
@@ -52,9 +52,9 @@ impl Session {
         match self.loops.arrive(&mut self.execution, &arrival) {
             Step::Go { .. } => match self.loops.look_ahead(&self.execution, &arrival, self.limits.max_rounds)
             {
-                Ok(true) => Watch::Go,
-                Ok(false) => self.cut(thread, op),
-                Err(trial) => self.leave_to_try(caller, trial),
+                Ahead::Go => Watch::Go,
+                Ahead::Cut => self.cut(thread, op),
+                Ahead::Try(trial) => self.leave_to_try(caller, trial),
             },
             Step::Wait => Watch::Leave,
             Step::Try(trial) => self.leave_to_try(caller, trial),

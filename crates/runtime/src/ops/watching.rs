@@ -2,7 +2,7 @@
 
 use unpick_core::execution::Outcome;
 use unpick_core::op::{Kind, Op, ThreadId};
-use unpick_loops::{Arrival, Frame, Review, Step};
+use unpick_loops::{Ahead, Arrival, Frame, Review, Step};
 
 use crate::session::Session;
 
@@ -89,9 +89,9 @@ impl Session {
                     self.look_away(thread);
                 }
                 match self.loops.look_ahead(&self.execution, &arrival, self.limits.max_rounds) {
-                    Ok(true) => Watch::Go,
-                    Ok(false) => self.cut(thread, op),
-                    Err(trial) => {
+                    Ahead::Go => Watch::Go,
+                    Ahead::Cut => self.cut(thread, op),
+                    Ahead::Try(trial) => {
                         self.loops.trial = Some(trial);
                         Watch::Try
                     }
