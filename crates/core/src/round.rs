@@ -395,7 +395,9 @@ pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting]) -> boo
             other.is_write() && other.addr == event.addr && graph.value(event.addr, write) != seen
         };
         let mut rounds = all.iter().filter(|other| other.thread != waiting.thread);
-        let for_a_while = rounds.any(|other| other.events(graph).any(|(write, event)| changes(write, event)));
+        // Who waits for a lock finds it free in the end, whoever has it for a while.
+        let for_a_while = !is_of_lock(event)
+            && rounds.any(|other| other.events(graph).any(|(write, event)| changes(write, event)));
         !others && !for_a_while && (!in_round(event.rf) || is_last_of_row(graph, event.addr, event.rf, all))
     })
 }
