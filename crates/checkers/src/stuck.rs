@@ -9,8 +9,9 @@ use unpick_core::graph::Graph;
 use unpick_core::round::{self, Waiting};
 use unpick_core::violation::{Kind, Violation, Wait, Waiter};
 
-/// The violation that a blocked execution shows, if it is one.
-pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
+/// The violation that a blocked execution shows, if it is one. `patient`: a thread that others let go on now and then, in
+/// their own loops, is not stuck. Where no execution comes to its end, it is.
+pub fn judge(graph: &Graph, waiters: &[Waiter], patient: bool) -> Option<Violation> {
     let waiting: Vec<Waiting> = waiters.iter().filter_map(waiting_in).collect();
     let hopeless = waiters.iter().all(|waiter| match waiter.wait {
         // Whoever waits for a lock that others take and give back in their rounds gets it some time.
@@ -18,7 +19,7 @@ pub fn judge(graph: &Graph, waiters: &[Waiter]) -> Option<Violation> {
         Wait::Signal { timed: false, .. } | Wait::Join(_) | Wait::Exit => true,
         Wait::Signal { timed: true, .. } | Wait::Assume | Wait::Bound => false,
         Wait::Spin { .. } => {
-            waiting_in(waiter).is_some_and(|one| round::repeats_for_ever(graph, one, &waiting))
+            waiting_in(waiter).is_some_and(|one| round::repeats_for_ever(graph, one, &waiting, patient))
         }
     });
     let for_lock =
@@ -49,10 +50,11 @@ fn waiting_in(waiter: &Waiter) -> Option<Waiting> {
 pub fn settle(
     graph: &Graph,
     outcome: Outcome,
+    patient: bool,
     ended: impl FnOnce(&[Waiter]) -> bool,
 ) -> (Outcome, Option<Violation>) {
     let Outcome::Blocked(waiters) = &outcome else { return (outcome, None) };
-    match judge(graph, waiters) {
+    match judge(graph, waiters, patient) {
         Some(_) if ended(waiters) => (Outcome::Complete, None),
         stuck => (outcome, stuck),
     }

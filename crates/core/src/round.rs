@@ -368,9 +368,10 @@ impl Waiting {
 }
 
 /// Whether the thread would do the same again, if all these threads wait in their loops for ever: with their rounds taken
-/// out, each of its reads sees the newest write, or what the round itself has written before, none of the other rounds
-/// writes another value there for a while, and nothing in the round is a free choice.
-pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting]) -> bool {
+/// out, each of its reads sees the newest write, or what the round itself has written before, and nothing in the round
+/// is a free choice. `patient`: nor does another round write another value there for a while, which may let the thread
+/// go on some time.
+pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting], patient: bool) -> bool {
     if waiting.from < graph.past_of(waiting.thread) {
         return false;
     }
@@ -396,7 +397,8 @@ pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting]) -> boo
         };
         let mut rounds = all.iter().filter(|other| other.thread != waiting.thread);
         // Who waits for a lock finds it free in the end, whoever has it for a while.
-        let for_a_while = !is_of_lock(event)
+        let for_a_while = patient
+            && !is_of_lock(event)
             && rounds.any(|other| other.events(graph).any(|(write, event)| changes(write, event)));
         !others && !for_a_while && (!in_round(event.rf) || is_last_of_row(graph, event.addr, event.rf, all))
     })

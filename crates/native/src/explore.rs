@@ -66,6 +66,9 @@ impl Search<'_> {
             if self.tally.is_review_due(execution, ended)
                 && let Some(ending) = self.review(ended)
             {
+                if matches!(ending, Ending::Exhausted) && self.lose_patience() {
+                    continue;
+                }
                 return Ok(ending);
             }
             if let Some(most) = self.config.max_executions
@@ -77,6 +80,20 @@ impl Search<'_> {
                 return Ok(Ending::Interrupted);
             }
         }
+    }
+
+    /// Starts over if no execution has come to its end, and the reason may be that threads let each other go on now and
+    /// then, in vain. Whether it does.
+    fn lose_patience(&mut self) -> bool {
+        let stats = self.tally.total(&self.session.execution);
+        let whole = stats.cut == 0 && self.session.cut_loops.is_empty() && !self.session.execution.samples();
+        let none_ends = stats.complete == 0 && stats.blocked > 0 && self.found.is_empty();
+        if self.session.impatient || !whole || !none_ends {
+            return false;
+        }
+        self.session.impatient = true;
+        self.tally.renew(&mut *self.plan, &mut self.session.execution);
+        true
     }
 
     /// Makes a checkpoint. When it has become the worker, it may have to isolate executions.

@@ -96,6 +96,8 @@ pub(crate) struct Session {
     pub(crate) wanted: usize,
     /// Whether loops are recognised elsewhere from now on, so that the search must begin anew.
     pub(crate) renew: bool,
+    /// Whether no execution comes to its end: then threads that others let go on now and then are stuck.
+    pub(crate) impatient: bool,
     /// Functions to be called at the end of the process.
     pub(crate) at_exit: Vec<AtExit>,
     /// Those that there were when the execution began.
@@ -182,6 +184,7 @@ impl Session {
             unordered: Unordered::default(),
             wanted: 0,
             renew: false,
+            impatient: false,
             at_exit: Vec::new(),
             at_exit_kept: Vec::new(),
             keys: Vec::new(),
@@ -287,7 +290,9 @@ impl Session {
         match outcome {
             Outcome::Complete | Outcome::Blocked(_) => {
                 let graph = self.execution.graph();
-                let (outcome, stuck) = stuck::settle(graph, outcome, |waiters| self.has_ended(waiters));
+                let patient = !self.impatient && !self.execution.strategy().follows();
+                let (outcome, stuck) =
+                    stuck::settle(graph, outcome, patient, |waiters| self.has_ended(waiters));
                 let race = race::in_graph(graph);
                 let violation = race.or(stuck.map(|stuck| self.waiting(stuck)));
                 let violation = violation.filter(|violation| !self.is_known_ending(violation));

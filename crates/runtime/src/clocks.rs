@@ -219,7 +219,9 @@ impl Session {
         let waiters = self.execution.waiters()?;
         let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
         // A thread that would go on in another execution is not stuck, and this one is not to be followed.
-        if (self.limits.abandons && main_ended) || stuck::judge(self.execution.graph(), &waiters).is_none() {
+        if (self.limits.abandons && main_ended)
+            || stuck::judge(self.execution.graph(), &waiters, false).is_none()
+        {
             return None;
         }
         let until = |thread: ThreadId| self.clocks.timers.get(thread.index()).copied().flatten();

@@ -168,6 +168,8 @@ pub(crate) struct Session {
     pub(crate) detached: Vec<ThreadId>,
     /// Whether the exploration must start again, since more has become visible.
     pub(crate) renew: bool,
+    /// Whether no execution comes to its end: then threads that others let go on now and then are stuck.
+    pub(crate) impatient: bool,
     /// Whether a thread has waited for another to wake it.
     pub(crate) waits: bool,
     /// Where an operation was weaker than SeqCst; looked for under strategies over traces only.
@@ -251,6 +253,7 @@ impl Session {
             clocks: Clocks::default(),
             detached: Vec::new(),
             renew: false,
+            impatient: false,
             waits: false,
             weak: None,
             has_allocator: false,
@@ -485,7 +488,9 @@ impl Session {
         match outcome {
             Outcome::Complete | Outcome::Blocked(_) => {
                 let graph = self.execution.graph();
-                let (outcome, stuck) = stuck::settle(graph, outcome, |waiters| self.has_ended(waiters));
+                let patient = !self.impatient && !self.execution.strategy().follows();
+                let (outcome, stuck) =
+                    stuck::settle(graph, outcome, patient, |waiters| self.has_ended(waiters));
                 // In an execution that is given up, somebody might still have looked at a panic.
                 let over = stuck.is_some() || matches!(outcome, Outcome::Complete);
                 let panic = self.panics.iter().find(|panic| over && panic.is_unhandled());

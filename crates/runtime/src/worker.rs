@@ -296,11 +296,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         }
         if matches!(outcome, Outcome::Again) {
             if std::mem::take(&mut session.renew) {
-                if let Some(observer) = &mut state.task.observer {
-                    observer(session.execution.graph(), &Outcome::Again, session.facts.bits());
-                }
-                state.tally.renew(&mut *state.task.plan, &mut session.execution);
-                session.use_arenas(session.is_on_arenas());
+                start_over(session, state);
             } else {
                 session.execution.again();
             }
@@ -336,6 +332,9 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         if state.tally.is_review_due(&session.execution, ended)
             && let Some(ending) = review(session, state, ended)
         {
+            if matches!(ending, Ending::Exhausted) && lose_patience(session, state) {
+                continue;
+            }
             return Pause::Over(ending);
         }
         if let Some(most) = state.task.budget.executions
@@ -351,6 +350,29 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             return wear(session);
         }
     }
+}
+
+/// Starts over if no execution has come to its end, and the reason may be that threads let each other go on now and then,
+/// in vain. Whether it does.
+fn lose_patience(session: &mut Session, state: &mut State) -> bool {
+    let stats = state.tally.total(&session.execution);
+    let whole = state.cut.is_none() && session.cut_loops.is_empty() && !session.execution.samples();
+    let none_ends = stats.complete == 0 && stats.blocked > 0 && stats.violated == 0;
+    if session.impatient || !whole || !none_ends {
+        return false;
+    }
+    session.impatient = true;
+    start_over(session, state);
+    true
+}
+
+/// Begins the search again, with what is known now.
+fn start_over(session: &mut Session, state: &mut State) {
+    if let Some(observer) = &mut state.task.observer {
+        observer(session.execution.graph(), &Outcome::Again, session.facts.bits());
+    }
+    state.tally.renew(&mut *state.task.plan, &mut session.execution);
+    session.use_arenas(session.is_on_arenas());
 }
 
 /// Asks the plan what comes next.

@@ -128,7 +128,7 @@ fn explore_with(program: &Program, settings: Settings<'_>, spare: &Spare) -> Exp
     let mut execution = Execution::new(model, strategy(settings), settings.most_events);
     execution.set_spare(spare);
     let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
-    let mut found = Explored::default();
+    let (mut found, mut in_vain) = (Explored::default(), 0);
     let mut arrivals: Vec<Vec<Arrival>> = vec![Vec::new(); machines.len()];
     loop {
         if execution.stats().runs >= settings.most_executions {
@@ -170,7 +170,8 @@ fn explore_with(program: &Program, settings: Settings<'_>, spare: &Spare) -> Exp
             Outcome::Complete => found.complete += 1,
             Outcome::Blocked(waiters) => {
                 found.blocked += 1;
-                found.deadlock += u64::from(stuck::judge(graph, waiters).is_some());
+                found.deadlock += u64::from(stuck::judge(graph, waiters, true).is_some());
+                in_vain += u64::from(stuck::judge(graph, waiters, false).is_some());
             }
             other => panic!("unexpected outcome {other:?} of {program}"),
         }
@@ -185,6 +186,10 @@ fn explore_with(program: &Program, settings: Settings<'_>, spare: &Spare) -> Exp
         if !execution.advance() {
             break;
         }
+    }
+    if found.complete == 0 && found.cut == 0 && !found.given_up {
+        // Threads that let each other go on now and then never get anywhere.
+        found.deadlock = in_vain;
     }
     found.left_out = execution.strategy().preemption_bound().map_or(0, |bound| bound.left_out);
     found
@@ -455,7 +460,7 @@ pub fn sample(
 /// What a program has observed at the end of a run, in the words of the oracle.
 fn observed(program: &Program, graph: &Graph, outcome: &Outcome, machines: &[Machine]) -> Observed {
     let ending = match outcome {
-        Outcome::Blocked(waiters) if stuck::judge(graph, waiters).is_some() => Ending::Deadlock,
+        Outcome::Blocked(waiters) if stuck::judge(graph, waiters, true).is_some() => Ending::Deadlock,
         Outcome::Blocked(_) => Ending::Blocked,
         _ => Ending::Complete,
     };

@@ -137,7 +137,15 @@ impl Oracle<'_, '_> {
         let used: BTreeSet<u16> = accessed.chain(waited.iter().copied()).collect();
         for &place in &used {
             let written = self.program.initial(place);
-            events.push(Event { kind: Kind::Write, place, mode: Mode::Plain, read: 0, written, free: false });
+            events.push(Event {
+                kind: Kind::Write,
+                place,
+                mode: Mode::Plain,
+                read: 0,
+                written,
+                free: false,
+                waits: false,
+            });
             positions.push((INIT, 0));
         }
         for (thread, trace) in traces.iter().enumerate() {

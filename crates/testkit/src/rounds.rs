@@ -22,7 +22,8 @@
 //!
 //! A graph is stuck if each thread is done, waits for a lock, or stands at the head of a loop at the end of a round
 //! that may be dropped, has no free choice, and reads what it has written itself, or else the newest writes when the
-//! last rounds of all threads are taken out. Not compared: which and how many graphs there are in which some thread does not end.
+//! last rounds of all threads are taken out, and no such round of another thread writes another value there, unless no
+//! graph at all is complete. Not compared: which and how many graphs there are in which some thread does not end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -63,6 +64,8 @@ pub struct Unrolled {
     pub racy: bool,
     /// Whether there is one that is stuck.
     pub stuck: bool,
+    /// Whether there is one that is stuck unless threads let each other go on.
+    in_vain: bool,
     /// Whether a thread would have to go round more often in a graph in which no round may be dropped.
     pub long: bool,
     /// A graph that is not consistent any more without a round that may be dropped.
@@ -111,10 +114,14 @@ pub fn unroll(
                 unrolled.outcomes.insert(outcome.clone());
                 unrolled.complete.insert(key.clone());
             } else if !ends(End::Assume) {
-                unrolled.stuck = unrolled.stuck || judged.is_stuck(model);
+                unrolled.stuck = unrolled.stuck || judged.is_stuck(model, true);
+                unrolled.in_vain = unrolled.in_vain || judged.is_stuck(model, false);
             }
         }
     })?;
+    for unrolled in found.values_mut() {
+        unrolled.stuck |= unrolled.in_vain && unrolled.complete.is_empty() && !unrolled.long;
+    }
     Ok(found)
 }
 
@@ -172,8 +179,8 @@ impl<'g> Judged<'g> {
         self.rounds().iter().any(|round| round.refuted.contains(&model))
     }
 
-    /// Whether no thread can ever go on.
-    fn is_stuck(&mut self, model: Model) -> bool {
+    /// Whether no thread can ever go on; `patient`: nor is let go on by others for a while.
+    fn is_stuck(&mut self, model: Model, patient: bool) -> bool {
         let droppable = self.droppable(model);
         let traces = self.candidates.traces;
         // For each thread that stands in a loop: where its last round may begin.
@@ -195,11 +202,12 @@ impl<'g> Judged<'g> {
             });
             choices = extended.collect();
         }
-        choices.iter().any(|froms| self.repeats(froms))
+        choices.iter().any(|froms| self.repeats(froms, patient))
     }
 
-    /// Whether all threads do the same again if these rounds are the last.
-    fn repeats(&self, froms: &BTreeMap<usize, usize>) -> bool {
+    /// Whether all threads do the same again if these rounds are the last; `patient`: and none of them writes for a while
+    /// what another one does not read.
+    fn repeats(&self, froms: &BTreeMap<usize, usize>, patient: bool) -> bool {
         let positions = self.candidates.positions;
         let is_in = |event: usize, thread: usize| {
             let at = positions[event];
@@ -222,6 +230,14 @@ impl<'g> Judged<'g> {
                 |write: usize| events[write].writes() && events[write].place == place && is_in(write, thread);
             if (0..read).any(own) {
                 return is_in(source, thread);
+            }
+            let for_a_while = |write: usize| {
+                let of_other = in_round(write) && positions[write].0 != thread;
+                let differs = events[write].written != events[read].read;
+                of_other && events[write].writes() && events[write].place == place && differs
+            };
+            if patient && !events[read].waits && (0..size).any(for_a_while) {
+                return false;
             }
             let order = order(self.graph, self.graph.events[read].place);
             let newest = order.iter().rposition(|&write| !in_round(write));

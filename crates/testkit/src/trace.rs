@@ -30,6 +30,8 @@ pub(crate) struct Event {
     /// Whether it could go another way although it reads the same: a choice, or an exchange that fails without a
     /// reason.
     pub(crate) free: bool,
+    /// Whether it waits for what it reads: it takes a lock.
+    pub(crate) waits: bool,
 }
 
 impl Event {
@@ -203,7 +205,9 @@ impl<'p> Traces<'p> {
                     }
                 }
             }
-            Step::Lock { lock } => go(update(lock_word(lock), Mode::Acquire, 0, 1), 0, false),
+            Step::Lock { lock } => {
+                go(Event { waits: true, ..update(lock_word(lock), Mode::Acquire, 0, 1) }, 0, false);
+            }
             Step::Post { lock } => go(update(lock_word(lock), Mode::Release, value, 0), 0, false),
             Step::TryLock { lock } if value == 0 => {
                 go(update(lock_word(lock), Mode::Acquire, 0, 1), 1, false)
@@ -316,13 +320,13 @@ impl Written {
 }
 
 fn read(place: u16, mode: Mode, read: Value) -> Event {
-    Event { kind: Kind::Read, place, mode, read, written: 0, free: false }
+    Event { kind: Kind::Read, place, mode, read, written: 0, free: false, waits: false }
 }
 
 fn write(place: u16, mode: Mode, written: Value) -> Event {
-    Event { kind: Kind::Write, place, mode, read: 0, written, free: false }
+    Event { kind: Kind::Write, place, mode, read: 0, written, free: false, waits: false }
 }
 
 fn update(place: u16, mode: Mode, read: Value, written: Value) -> Event {
-    Event { kind: Kind::Update, place, mode, read, written, free: false }
+    Event { kind: Kind::Update, place, mode, read, written, free: false, waits: false }
 }
