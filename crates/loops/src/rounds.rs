@@ -119,9 +119,10 @@ impl Rounds {
         Settled::new(frame, |word| self.settle.and_then(|settle| settle(thread, word)))
     }
 
-    /// A run begins on an OS thread: rounds that may use what another one has for itself are forgotten.
-    pub(crate) fn begin(&mut self, os_thread: usize) {
-        if self.os_thread != os_thread {
+    /// A run begins on an OS thread: rounds that may use what another one has for itself are forgotten. Where addresses
+    /// differ from run to run, rounds of earlier runs are of little use, and make room for new ones.
+    pub(crate) fn begin(&mut self, os_thread: usize, stable: bool) {
+        if self.os_thread != os_thread || (!stable && self.known.len() >= MOST / 2) {
             self.os_thread = os_thread;
             self.known.clear();
             self.starts.clear();

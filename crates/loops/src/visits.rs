@@ -221,8 +221,8 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// Forgets what belongs to the last run. `os_thread` tells OS threads apart.
-    pub fn begin(&mut self, os_thread: usize) {
+    /// Forgets what belongs to the last run. `os_thread` tells OS threads apart; `stable`: addresses are the same in each run.
+    pub fn begin(&mut self, os_thread: usize, stable: bool) {
         if !std::mem::take(&mut self.repeats) {
             self.again.clear();
         }
@@ -231,7 +231,7 @@ impl Loops {
         self.visits.iter_mut().for_each(Vec::clear);
         self.watch_from.clear();
         self.open.clear();
-        self.rounds.begin(os_thread);
+        self.rounds.begin(os_thread, stable);
     }
 
     /// Makes the place suspect if the thread goes round there; whether it does. The run goes on, since the program may

@@ -234,7 +234,7 @@ impl Session {
         self.places.begin();
         self.excuses.begin();
         self.loops.rounds.settle_by(heap::settle);
-        self.loops.begin(0);
+        self.loops.begin(0, true);
         self.execution.set_spare(self.loops.spare());
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();

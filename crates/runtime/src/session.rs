@@ -358,7 +358,7 @@ impl Session {
         self.clocks.clear();
         self.detached.clear();
         self.execution.set_timers(self.limits.timeouts == Timeouts::Last);
-        self.loops.begin(current::place().start);
+        self.loops.begin(current::place().start, self.execution.has_stable_addresses());
         self.execution.set_spare(self.loops.spare());
         self.watched.clear();
         if let Some(recorder) = &mut self.recorder {
