@@ -206,7 +206,7 @@ pub enum Verdict {
 /// A round that is run once more in the emulator.
 ///
 /// A front-end makes one of what [`Step::Try`](crate::Step::Try) says, sets the machine going, answers the ops that the
-/// code asks for by [`Trial::op`], and [ends](Trial::end) it.
+/// code asks for by [`Trial::op`], and lets it be [judged](Trial::judge).
 #[derive(Clone, Copy, Debug)]
 pub struct Trial {
     /// The thread.
