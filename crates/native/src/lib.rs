@@ -78,6 +78,7 @@ mod time;
 mod told;
 mod trial;
 mod unordered;
+mod unseen;
 mod unwind;
 mod verifier;
 mod wakes;

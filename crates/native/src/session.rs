@@ -29,9 +29,10 @@ use crate::pool;
 use crate::record::Recorder;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
-use crate::threads::{self, AtExit, Numbers, Thread};
+use crate::threads::{self, AtExit, Thread};
 use crate::trial::{self, Trying};
 use crate::unordered::Unordered;
+use crate::unseen::Numbers;
 
 /// Limits of each execution.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,6 @@
 //! The life of threads: how they begin and end, and what belongs to them.
 
 use std::cell::UnsafeCell;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::violation::{Kind, Wait};
@@ -16,6 +14,7 @@ use crate::places::Key;
 use crate::real::pass;
 use crate::session::{self, depart_for_good};
 use crate::sys;
+use crate::unseen::Unseen;
 
 /// A thread of the program.
 #[derive(Debug)]
@@ -55,37 +54,6 @@ pub(crate) struct Thread {
     pub(crate) dirty: Vec<(Key, Site)>,
     /// The call in which a round of it is to be tried.
     pub(crate) call: Call,
-}
-
-/// What belongs to the state of a thread and is not in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Unseen {
-    pub(crate) clock: u64,
-    seed: Option<u32>,
-    drawn: u64,
-}
-
-/// Numbers for such states. None is given twice; if there are very many states, one may get another number later.
-#[derive(Debug, Default)]
-pub(crate) struct Numbers {
-    known: HashMap<Unseen, u64, BuildHasherDefault<DefaultHasher>>,
-    given: u64,
-}
-
-impl Numbers {
-    /// How many states are kept.
-    const MOST: usize = 1 << 16;
-
-    /// The number of a state.
-    pub(crate) fn of(&mut self, state: Unseen) -> u64 {
-        if self.known.len() > Numbers::MOST {
-            self.known.clear();
-        }
-        *self.known.entry(state).or_insert_with(|| {
-            self.given += 1;
-            self.given
-        })
-    }
 }
 
 impl Thread {

@@ -661,13 +661,11 @@ pub fn flush_after_store(site: Site) {
     }
 }
 
-/// Whether a SeqCst store takes a fence of its own to order anything. In a round that is tried, the runtime answers that: a
-/// round must not depend on where the engine keeps its memory model.
+/// Whether a SeqCst store takes a fence of its own to order anything; answered by the runtime in rounds that are tried.
 #[inline(never)]
 pub(crate) extern "C" fn flushes_stores() -> bool {
-    let (session, _) = context();
     // SAFETY: as in `take`.
-    let flushes = unsafe { (*session).execution.model().flushes_stores() };
+    let flushes = unsafe { (*context().0).execution.model().flushes_stores() };
     forget_scratch();
     flushes
 }

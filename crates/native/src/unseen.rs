@@ -1,0 +1,35 @@
+//! State of threads that is not in memory.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+/// What belongs to the state of a thread and is not in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Unseen {
+    pub(crate) clock: u64,
+    pub(crate) seed: Option<u32>,
+    pub(crate) drawn: u64,
+}
+
+/// Numbers for such states. None is given twice; if there are very many states, one may get another number later.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    known: HashMap<Unseen, u64, BuildHasherDefault<DefaultHasher>>,
+    given: u64,
+}
+
+impl Numbers {
+    /// How many states are kept.
+    const MOST: usize = 1 << 16;
+
+    /// The number of a state.
+    pub(crate) fn of(&mut self, state: Unseen) -> u64 {
+        if self.known.len() > Numbers::MOST {
+            self.known.clear();
+        }
+        *self.known.entry(state).or_insert_with(|| {
+            self.given += 1;
+            self.given
+        })
+    }
+}
