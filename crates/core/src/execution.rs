@@ -25,7 +25,7 @@ use crate::event::{Event, EventId};
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
 use crate::op::{Addr, Kind, Op, Rmw, ThreadId, Value};
-use crate::round::{Spare, Undone};
+use crate::round::{Spare, Touched, Undone};
 use crate::stats::Stats;
 use crate::strategy::{LockWaiter, Ready, Scene, Strategy};
 use crate::thread_set::ThreadSet;
@@ -122,6 +122,10 @@ pub struct Execution {
     spare: Spare,
     /// Where threads have made rounds that write and leave nothing behind, in any run.
     undone: Vec<Undone>,
+    /// How many of these all graphs of the search were looked at for.
+    looked_for: usize,
+    /// Who has accessed what in any run.
+    touched: Touched,
 }
 
 impl Execution {
@@ -166,6 +170,8 @@ impl Execution {
             timers: false,
             spare: Spare::default(),
             undone: Vec::new(),
+            looked_for: 0,
+            touched: Touched::default(),
         }
     }
 
@@ -185,6 +191,7 @@ impl Execution {
         if self.spare != *spare {
             self.spare.clone_from(spare);
             self.undone.clone_from(&spare.undone);
+            self.looked_for = self.undone.len();
         }
     }
 

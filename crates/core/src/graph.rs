@@ -59,6 +59,8 @@ struct Thread {
 pub struct Location {
     /// The value before any write.
     pub init: Value,
+    /// What it is called in every run; 0 if it has no such name.
+    name: u64,
     writes: Vec<EventId>,
     reads: Vec<EventId>,
     /// 1 when what is before the first write has been let go.
@@ -84,7 +86,7 @@ const FEW: usize = 4;
 impl Location {
     fn new() -> Location {
         let (writes, reads) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
-        Location { init: 0, writes, reads, bottom: 0, broken: false }
+        Location { init: 0, name: 0, writes, reads, bottom: 0, broken: false }
     }
 }
 
@@ -257,6 +259,7 @@ impl Graph {
             self.locations.push(Location::new());
         }
         self.locations[self.used].init = init;
+        self.locations[self.used].name = 0;
         self.used += 1;
         Addr(self.used as u32 - 1)
     }
@@ -265,6 +268,18 @@ impl Graph {
     #[inline(always)]
     pub fn set_init(&mut self, addr: Addr, init: Value) {
         self.locations[addr.index()].init = init;
+    }
+
+    /// What a location is called in every run, as locations are numbered anew in each; 0 if that is not known.
+    #[inline(always)]
+    pub fn name(&self, addr: Addr) -> u64 {
+        self.locations[addr.index()].name
+    }
+
+    /// Gives a location its name.
+    #[inline(always)]
+    pub fn set_name(&mut self, addr: Addr, name: u64) {
+        self.locations[addr.index()].name = name;
     }
 
     /// Forgets trailing locations that no event uses.

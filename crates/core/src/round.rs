@@ -80,7 +80,7 @@ pub struct Spare {
 pub const MOST_SPARE: usize = 3;
 
 /// A place where a thread has made rounds that write and leave nothing behind, and who may notice that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
     /// The thread.
     pub thread: ThreadId,
@@ -88,12 +88,19 @@ pub struct Undone {
     pub site: Site,
     /// What the thread does there.
     op: (Kind, Rmw),
-    /// Whoever tries to take a lock, since they take one and give it back.
-    tries: bool,
-    /// Whoever writes, since they store what is there.
-    writes: bool,
-    /// Whoever reads or writes, since they write and undo it.
-    reads: bool,
+    /// The [names](Graph::name) of the locations that they write to, and who may notice that, in order.
+    noticed_by: Vec<(u64, By)>,
+}
+
+/// Who may notice that a round writes to a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum By {
+    /// Whoever tries to take the lock, since the round takes it and gives it back.
+    Tries,
+    /// Whoever writes, since the round stores what is there.
+    Writes,
+    /// Whoever reads or writes, since the round writes and undoes it.
+    Accesses,
 }
 
 impl Undone {
@@ -101,26 +108,36 @@ impl Undone {
     pub fn new(graph: &Graph, thread: ThreadId, site: Site, rounds: &[Range<u32>]) -> Undone {
         let first = rounds.first().and_then(|round| events(graph, thread, round).first());
         let op = first.map_or((Kind::Read, Rmw::None), |event| (event.kind, event.rmw));
-        let mut undone = Undone { thread, site, op, tries: false, writes: false, reads: false };
+        let mut noticed_by = Vec::new();
         for round in rounds {
             let writes = events(graph, thread, round).iter().filter(|event| event.is_write());
             for event in writes.clone() {
-                if matches!(event.rmw, Rmw::Lock | Rmw::TryLock) {
-                    undone.tries = true;
+                let by = if matches!(event.rmw, Rmw::Lock | Rmw::TryLock) {
+                    By::Tries
                 } else if writes.clone().filter(|other| other.addr == event.addr).count() > 1 {
-                    undone.reads = true;
+                    By::Accesses
                 } else if !event.is_update() {
-                    undone.writes = true;
-                }
-                // An update that leaves what it finds cannot be told from none.
+                    By::Writes
+                } else {
+                    // An update that leaves what it finds cannot be told from none.
+                    continue;
+                };
+                noticed_by.push((graph.name(event.addr), by));
             }
         }
-        undone
+        noticed_by.sort_unstable();
+        noticed_by.dedup();
+        Undone { thread, site, op, noticed_by }
     }
 
     /// Whether anybody may notice the rounds.
     pub fn may_be_noticed(&self) -> bool {
-        self.tries || self.writes || self.reads
+        !self.noticed_by.is_empty()
+    }
+
+    /// Whether others have [touched](Touched) what the rounds write to, so that they may have noticed.
+    pub fn is_touched(&self, touched: &Touched) -> bool {
+        self.noticed_by.iter().any(|&(name, by)| touched.by_others(name, self.thread, by == By::Writes))
     }
 
     /// How many rounds of the thread others have noticed in this graph, or may have noticed in another; `stopped`: the
@@ -132,8 +149,14 @@ impl Undone {
     /// that is found. If the event depends on what the thread does after the loop, it is among those that come next there,
     /// so it is in a graph that is found. If not, leave out what the thread does after the loop, and let it make
     /// the round: then it is found how the event notices it.
+    ///
+    /// Others notice a round by events on the locations that it writes to. Another round from the same place may write
+    /// to other locations; but then a graph is found in which it does so, and nobody has noticed.
     pub fn noticed(&self, graph: &Graph, stopped: bool) -> usize {
         let Undone { thread, site, op, .. } = *self;
+        if !self.is_accessed(graph) {
+            return 0;
+        }
         let base = graph.base(thread) as u32;
         let begins = |event: &Event| event.site == site && (event.kind, event.rmw) == op;
         let arrivals = graph.thread(thread).iter().zip(base..).filter(|(event, _)| begins(event));
@@ -145,9 +168,21 @@ impl Undone {
         noticed + usize::from(!stopped && self.may_be_noticed_after(graph, last))
     }
 
+    /// Whether another thread has had to do with what the rounds write to.
+    fn is_accessed(&self, graph: &Graph) -> bool {
+        let addrs = (0..graph.location_count()).map(|index| Addr(index as u32));
+        addrs.into_iter().any(|addr| {
+            let is_other = |id: &EventId| id.thread != self.thread;
+            self.noticed_by.iter().any(|&(name, by)| {
+                may_be_same(name, graph.name(addr))
+                    && (graph.writes(addr).iter().any(is_other)
+                        || by != By::Writes && graph.reads(addr).iter().any(is_other))
+            })
+        })
+    }
+
     /// Whether another thread, which depends on something that the thread has done after an event, has an event that may
     /// notice a round. If what the thread has done happens before it, so does the round, and it cannot.
-    /// Locations are numbered in each run, so it is not known which ones a round would write to.
     fn may_be_noticed_after(&self, graph: &Graph, last: u32) -> bool {
         let after = EventId { thread: self.thread, index: last + 1 };
         let mut others = (0..graph.thread_count()).map(|other| ThreadId(other as u32));
@@ -166,11 +201,87 @@ impl Undone {
     }
 
     fn may_be_noticed_by(&self, graph: &Graph, event: &Event) -> bool {
-        let (reads, writes) = (event.is_read(), event.is_write());
-        let is_lock = |addr: Addr| graph.writes(addr).iter().any(|id| is_of_lock(graph.event(*id)));
-        (reads || writes)
-            && !is_of_lock(event)
-            && (self.reads || (self.writes && writes) || (self.tries && is_lock(event.addr)))
+        if !(event.is_read() || event.is_write()) || is_of_lock(event) {
+            return false;
+        }
+        let is_lock = || graph.writes(event.addr).iter().any(|id| is_of_lock(graph.event(*id)));
+        self.noticed_by.iter().any(|&(name, by)| {
+            may_be_same(name, graph.name(event.addr))
+                && match by {
+                    By::Tries => is_lock(),
+                    By::Writes => event.is_write(),
+                    By::Accesses => true,
+                }
+        })
+    }
+}
+
+/// Whether these may be names of the same location.
+fn may_be_same(name: u64, other: u64) -> bool {
+    name == other || name == 0 || other == 0
+}
+
+/// Which threads have had to do with a location in any run of a search, by its [name](Graph::name). If nobody else has
+/// had to do with what rounds write to, nobody has noticed them in any run so far.
+#[derive(Debug, Default)]
+pub struct Touched {
+    /// In order of names.
+    all: Vec<Accesses>,
+    /// What was noted last of each location.
+    last: Vec<Accesses>,
+}
+
+/// The threads that access a location, as bits; the last stands for all further threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Accesses {
+    name: u64,
+    reads: u64,
+    writes: u64,
+}
+
+impl Touched {
+    /// The last bit.
+    const REST: u32 = u64::BITS - 1;
+
+    fn bit(thread: ThreadId) -> u64 {
+        1 << thread.0.min(Touched::REST)
+    }
+
+    /// Notes who has accessed what in a run.
+    pub fn note(&mut self, graph: &Graph) {
+        self.last.resize(graph.location_count().max(self.last.len()), Accesses::default());
+        for index in 0..graph.location_count() {
+            let addr = Addr(index as u32);
+            let threads = |ids: &[EventId]| ids.iter().fold(0, |sum, id| sum | Touched::bit(id.thread));
+            let (reads, writes) = (threads(graph.reads(addr)), threads(graph.writes(addr)));
+            let now = Accesses { name: graph.name(addr), reads, writes };
+            if self.last[index] != now {
+                self.last[index] = now;
+                self.add(now);
+            }
+        }
+    }
+
+    fn add(&mut self, now: Accesses) {
+        match self.all.binary_search_by_key(&now.name, |known| known.name) {
+            Ok(place) => {
+                self.all[place].reads |= now.reads;
+                self.all[place].writes |= now.writes;
+            }
+            Err(place) => self.all.insert(place, now),
+        }
+    }
+
+    /// Whether another thread has accessed, or written to, a location of this name.
+    fn by_others(&self, name: u64, thread: ThreadId, writes: bool) -> bool {
+        let own = if thread.0 < Touched::REST { Touched::bit(thread) } else { 0 };
+        let others = |known: &Accesses| (known.writes | if writes { 0 } else { known.reads }) & !own != 0;
+        match self.all.binary_search_by_key(&name, |known| known.name) {
+            _ if name == 0 => true,
+            Ok(place) if others(&self.all[place]) => true,
+            // Any location may be one without a name.
+            _ => self.all.first().is_some_and(|first| first.name == 0 && others(first)),
+        }
     }
 }
 

@@ -7,6 +7,32 @@ pub fn is_supported() -> bool {
     false
 }
 
+/// What is found out about a place: nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Dead {
+    /// No register.
+    pub registers: u16,
+    /// No words.
+    pub words: Vec<(usize, u64)>,
+}
+
+impl Dead {
+    /// It always is.
+    ///
+    /// # Safety
+    /// None is needed here.
+    #[must_use]
+    pub unsafe fn holds(&self) -> bool {
+        true
+    }
+}
+
+/// None.
+#[must_use]
+pub fn dead_registers(_: u64, _: usize, _: &dyn Fn(usize) -> bool) -> Dead {
+    Dead::default()
+}
+
 /// A machine that runs nothing.
 #[derive(Debug, Default)]
 pub struct Machine {

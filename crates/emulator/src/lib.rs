@@ -33,6 +33,7 @@ mod obstacle;
 mod x86 {
     //! What is of x86-64 Linux only.
     pub(crate) mod code;
+    pub(crate) mod dead;
     pub(crate) mod decode;
     pub(crate) mod library;
     pub(crate) mod machine;
@@ -41,6 +42,8 @@ mod x86 {
     pub(crate) mod strings;
     pub(crate) mod stub;
 }
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub use x86::dead::{Dead, dead_registers};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub use x86::machine::{Machine, is_supported};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -51,7 +54,7 @@ mod elsewhere;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 use elsewhere::probe;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-pub use elsewhere::{Machine, is_supported};
+pub use elsewhere::{Dead, Machine, dead_registers, is_supported};
 
 mod host;
 mod registers;

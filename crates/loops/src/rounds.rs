@@ -46,10 +46,9 @@ fn answer(graph: &Graph, id: EventId) -> Value {
 /// A round that leaves nothing behind.
 #[derive(Debug)]
 struct Round {
-    site: Site,
-    thread: ThreadId,
-    frame: Frame,
-    settled: Settled,
+    start: Start,
+    /// The registers with which it begins. If it allocates, without the addresses of blocks that are gone.
+    from: Settled,
     /// Whether it allocates blocks, which it frees. Then each round has others, and pointers to them that are left over are
     /// taken to be the same.
     allocates: bool,
@@ -70,12 +69,20 @@ pub type Settle = fn(ThreadId, u64) -> Option<u64>;
 /// Where a round begins: a place, a thread, and where its stack ends there.
 type Start = (Site, ThreadId, usize);
 
+/// A number that is the same for rounds that begin at the same place with the same registers.
+fn fingerprint((site, thread, _): Start, settled: &Settled) -> u64 {
+    let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    settled.words().fold(mix(site.0 as u64, thread.0.into()), mix)
+}
+
 /// The idle rounds that are known.
 #[derive(Debug, Default)]
 pub struct Rounds {
     known: Vec<Round>,
-    /// The rounds that begin at each place, in order.
-    starts: Vec<(Start, Vec<u32>)>,
+    /// The rounds, in the order of the fingerprints of what they begin with.
+    index: Vec<(u64, u32)>,
+    /// How many rounds begin at each place, in order.
+    starts: Vec<(Start, usize)>,
     /// Pages of memory that does not last, which were found to be there in this run.
     mapped: Vec<usize>,
     /// What a word of a thread stands for if it points to a block that is gone.
@@ -125,6 +132,7 @@ impl Rounds {
         if self.os_thread != os_thread || (!stable && self.known.len() >= MOST / 2) {
             self.os_thread = os_thread;
             self.known.clear();
+            self.index.clear();
             self.starts.clear();
         }
         self.mapped.clear();
@@ -134,22 +142,37 @@ impl Rounds {
     pub(crate) fn has_room(&self, thread: ThreadId, site: Site, frame: &Frame) -> bool {
         let start = (site, thread, frame.stack());
         let place = self.starts.binary_search_by_key(&start, |(start, _)| *start);
-        place.is_err() || place.is_ok_and(|place| self.starts[place].1.len() < MOST)
+        place.is_err() || place.is_ok_and(|place| self.starts[place].1 < MOST)
     }
 
     /// Adds the rounds that the thread would repeat from where it stands, given the right answers.
-    pub(crate) fn find(&mut self, arrival: &Arrival<'_>, found: &mut Vec<u32>) {
+    pub(crate) fn find(&mut self, arrival: &Arrival<'_>, settled: &Settled, found: &mut Vec<u32>) {
         let Arrival { thread, op, frame, hidden } = arrival;
-        let start = (op.site, *thread, frame.stack());
-        let Ok(place) = self.starts.binary_search_by_key(&start, |(start, _)| *start) else { return };
-        let settled = self.settled(*thread, *frame);
-        let settle = |word| self.settle.and_then(|settle| settle(*thread, word));
-        for &number in &self.starts[place].1 {
+        self.find_from((op.site, *thread, frame.stack()), &Settled::from(*frame), false, *hidden, found);
+        if self.allocate {
+            self.find_from((op.site, *thread, frame.stack()), settled, true, *hidden, found);
+        }
+    }
+
+    /// The same of those that allocate, or of the others.
+    fn find_from(
+        &mut self,
+        start: Start,
+        from: &Settled,
+        allocates: bool,
+        hidden: u64,
+        found: &mut Vec<u32>,
+    ) {
+        let sought = fingerprint(start, from);
+        let first = self.index.partition_point(|&(fingerprint, _)| fingerprint < sought);
+        let alike = self.index[first..].iter().take_while(|(fingerprint, _)| *fingerprint == sought);
+        let settle = |word| self.settle.and_then(|settle| settle(start.1, word));
+        for &(_, number) in alike {
             let round = &self.known[number as usize];
             // SAFETY: the bytes are there, since they always are, or we have asked; words are aligned.
-            let holds = (round.frame == *frame || round.allocates && round.settled == settled)
+            let holds = (round.start, &round.from, round.allocates) == (start, from, allocates)
                 && round.gone.iter().all(|&(at, form)| settle(unsafe { *(at as *const u64) }) == Some(form))
-                && round.hidden.is_none_or(|known| known == *hidden)
+                && round.hidden.is_none_or(|known| known == hidden)
                 && unsafe { round.lasting.holds() }
                 && round.passing.is_mapped(&mut self.mapped)
                 && unsafe { round.passing.holds() };
@@ -160,35 +183,58 @@ impl Rounds {
     }
 
     fn add(&mut self, round: Round) {
-        let start = (round.site, round.thread, round.frame.stack());
-        let place = self.starts.binary_search_by_key(&start, |(start, _)| *start).unwrap_or_else(|place| {
-            self.starts.insert(place, (start, Vec::new()));
-            place
-        });
-        self.starts[place].1.push(self.known.len() as u32);
+        let (start, number) = (round.start, self.known.len() as u32);
+        match self.starts.binary_search_by_key(&start, |(start, _)| *start) {
+            Ok(place) => self.starts[place].1 += 1,
+            Err(place) => self.starts.insert(place, (start, 1)),
+        }
+        let entry = (fingerprint(start, &round.from), number);
+        let place = self.index.partition_point(|other| *other < entry);
+        self.index.insert(place, entry);
         self.known.push(round);
     }
 
     /// Whether these events of the thread are the ops of the round, with its answers.
     pub(crate) fn is_answered(&self, number: u32, graph: &Graph, from: u32, to: u32) -> bool {
-        let round = &self.known[number as usize];
-        round.answers.len() == (to - from) as usize
-            && round.answers.iter().zip(from..).all(|(answered, index)| {
-                *answered == Answered::new(graph, EventId { thread: round.thread, index })
+        self.known[number as usize].answers.len() == (to - from) as usize
+            && self.begins_with(number, graph, from, to)
+    }
+
+    /// Whether these events of the thread are the first ops of the round, or all, with its answers.
+    pub(crate) fn begins_with(&self, number: u32, graph: &Graph, from: u32, to: u32) -> bool {
+        let Round { start: (_, thread, _), answers, .. } = &self.known[number as usize];
+        answers.len() >= (to - from) as usize
+            && answers.iter().zip(from..to).all(|(answered, index)| {
+                *answered == Answered::new(graph, EventId { thread: *thread, index })
             })
     }
 
     /// What the bytes of the round's footprint hold now, after what is there already.
     pub(crate) fn copy(&self, number: u32, bytes: &mut Vec<u8>) {
-        let Round { lasting, passing, gone, .. } = &self.known[number as usize];
-        for &(address, _) in gone {
-            // SAFETY: the word is there in every run, and aligned; no thread of the program runs.
-            bytes.extend_from_slice(&unsafe { *(address as *const u64) }.to_ne_bytes());
-        }
-        for (address, held) in lasting.ranges().chain(passing.ranges()) {
-            // SAFETY: the round was found to hold in this run, so the bytes are mapped; no thread of the program runs.
-            bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(address as *const u8, held.len()) });
-        }
+        self.known[number as usize].pieces().for_each(|piece| bytes.extend_from_slice(piece));
+    }
+
+    /// Whether the bytes of the round's footprint hold what was copied, which is taken from the front of `bytes`.
+    pub(crate) fn is_as_copied(&self, number: u32, bytes: &mut &[u8]) -> bool {
+        self.known[number as usize].pieces().fold(true, |same, piece| {
+            let (copied, rest) = bytes.split_at(piece.len());
+            *bytes = rest;
+            same && copied == piece
+        })
+    }
+}
+
+impl Round {
+    /// What the bytes of its footprint hold now, in a run in which it was found to begin.
+    fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let Round { lasting, passing, gone, .. } = self;
+        let words = gone.iter().map(|&(address, _)| (address, size_of::<u64>()));
+        let runs = lasting.ranges().chain(passing.ranges()).map(|(address, held)| (address, held.len()));
+        words.chain(runs).map(|(address, len)| {
+            // SAFETY: words are in memory that is there in every run; the round was found to begin in this run, so the rest
+            // is mapped. No thread of the program runs.
+            unsafe { std::slice::from_raw_parts(address as *const u8, len) }
+        })
     }
 }
 
@@ -435,20 +481,10 @@ impl Trial {
         let (lasting, passing) = footprint.split(|address| home(address) == Home::Lasting);
         let ids = (self.from..self.to).map(|index| EventId { thread: self.thread, index });
         let answers = ids.map(|id| Answered::new(graph, id)).collect();
-        let Trial { site, thread, frame, .. } = trial;
+        let start = (trial.site, trial.thread, trial.frame.stack());
+        let from = if allocates { settled } else { Settled::from(trial.frame) };
         let hidden = trial.uses_hidden.then_some(trial.hidden);
-        rounds.add(Round {
-            site,
-            thread,
-            frame,
-            settled,
-            allocates,
-            gone,
-            hidden,
-            answers,
-            lasting,
-            passing,
-        });
+        rounds.add(Round { start, from, allocates, gone, hidden, answers, lasting, passing });
         (trial, Verdict::Idle(rounds.known.len() as u32 - 1))
     }
 

@@ -7,7 +7,7 @@ use unpick_core::op::{Kind, Op, Site, ThreadId};
 use unpick_core::round::{self, Spare};
 use unpick_core::thread_set::ThreadSet;
 use unpick_core::violation::{Point, Wait, Waiter};
-use unpick_emulator::{R12, R13, R14, R15, RAX, RBP, RBX, RSP, Registers};
+use unpick_emulator::{Dead, R12, R13, R14, R15, RAX, RBP, RBX, RSP, Registers};
 
 use crate::places::{self, Places};
 use crate::rounds::{Rounds, Trial, Verdict};
@@ -27,15 +27,23 @@ const CANDIDATES: usize = 4;
 /// Rounds of a loop that are looked ahead before it is cut.
 const AHEAD: u32 = 1000;
 
+/// Ways to be called by which a place is known apart.
+const MOST_CALLERS: usize = 8;
+
 /// The registers that a callee must preserve, and where the call returns to, as the entry of an op has put them below the
 /// caller's frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// Where they are.
     address: usize,
-    /// r15, r14, r13, r12, rbp, rbx, and the return address.
+    /// r15, r14, r13, r12, rbp, rbx, and the return address; 0 for those that hold nothing.
     words: [u64; 7],
+    /// A bit for each general register that holds nothing, since the code writes to it before it reads it.
+    dead: u16,
 }
+
+/// The registers of a frame, in its order.
+const PRESERVED: [usize; 6] = [R15, R14, R13, R12, RBP, RBX];
 
 impl Frame {
     /// The frame at an address.
@@ -45,7 +53,18 @@ impl Frame {
     /// An entry has put it there, and the call has not returned.
     pub unsafe fn read(address: usize) -> Frame {
         // SAFETY: the caller's promise.
-        Frame { address, words: unsafe { *(address as *const [u64; 7]) } }
+        Frame { address, words: unsafe { *(address as *const [u64; 7]) }, dead: 0 }
+    }
+
+    /// The frame without registers that hold nothing.
+    fn without(mut self, dead: u16) -> Frame {
+        self.dead = dead;
+        for (word, number) in self.words.iter_mut().zip(PRESERVED) {
+            if dead >> number & 1 == 1 {
+                *word = 0;
+            }
+        }
+        self
     }
 
     /// Where the live part of the caller's stack begins: at the address to which the call returns.
@@ -60,11 +79,10 @@ impl Frame {
 
     /// The registers with which the caller goes on if the call returns `value`.
     pub(crate) fn registers(&self, value: u64) -> Registers {
-        let [r15, r14, r13, r12, rbp, rbx, rip] = self.words;
+        let rip = self.returns_to();
         let mut registers = Registers { rip, flags: 0x202, ..Registers::default() };
         let stack = (self.address + size_of_val(&self.words)) as u64;
-        let preserved = [(R15, r15), (R14, r14), (R13, r13), (R12, r12), (RBP, rbp), (RBX, rbx)];
-        for (register, word) in preserved.into_iter().chain([(RAX, value), (RSP, stack)]) {
+        for (register, word) in PRESERVED.into_iter().zip(self.words).chain([(RAX, value), (RSP, stack)]) {
             registers.general[register] = word;
         }
         registers
@@ -80,10 +98,11 @@ impl Frame {
             return None;
         }
         // The byte at the top of the stack is part of the footprint, which has been compared.
-        let back = like.words[6];
-        let words =
-            [general[R15], general[R14], general[R13], general[R12], general[RBP], general[RBX], back];
-        Some(Frame { address, words })
+        let mut words = [like.words[6]; 7];
+        for (word, number) in words.iter_mut().zip(PRESERVED) {
+            *word = general[number];
+        }
+        Some(Frame { address, words, dead: 0 }.without(like.dead))
     }
 }
 
@@ -95,7 +114,18 @@ pub(crate) struct Settled {
     gone: u8,
 }
 
+impl From<Frame> for Settled {
+    fn from(frame: Frame) -> Settled {
+        Settled { frame, gone: 0 }
+    }
+}
+
 impl Settled {
+    /// The words.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> + use<> {
+        self.frame.words.into_iter().chain([self.frame.address as u64])
+    }
+
     /// The frame; `settle`: what a word stands for, if it points to a block that is gone.
     pub(crate) fn new(mut frame: Frame, settle: impl Fn(u64) -> Option<u64>) -> Settled {
         let mut gone = 0;
@@ -173,15 +203,26 @@ struct Visit {
 }
 
 /// What is known of the trials at a place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Record {
     site: Site,
     /// Trials that came to nothing.
     failures: u32,
+    /// Whether a round was found to be idle.
+    succeeded: bool,
+    /// For each thread, how often it has come here in this run, and before which event it was here last.
+    arrivals: Vec<(u32, u32)>,
     /// Whether there were rounds that were not tried.
     put_off: bool,
     /// Whether rounds were followed when it was looked ahead.
     followed: bool,
+}
+
+impl Record {
+    /// Every how many arrivals a trial is due.
+    fn period(&self) -> u32 {
+        1 << self.failures.min(PATIENCE)
+    }
 }
 
 /// What was seen ahead of a loop that was about to be cut.
@@ -218,6 +259,8 @@ pub struct Loops {
     pub trial: Option<Trial>,
     /// How many rounds that write a thread may have behind it which nobody has noticed.
     spare: Spare,
+    /// Where calls return to, with the stack there, and which registers hold nothing then.
+    dead: Vec<(u64, usize, Dead)>,
 }
 
 impl Loops {
@@ -229,6 +272,7 @@ impl Loops {
         self.trial = None;
         self.seen.clear();
         self.visits.iter_mut().for_each(Vec::clear);
+        self.records.iter_mut().for_each(|record| record.arrivals.clear());
         self.watch_from.clear();
         self.open.clear();
         self.rounds.begin(os_thread, stable);
@@ -254,7 +298,15 @@ impl Loops {
     /// What is known of the trials at a place.
     fn record(&mut self, site: Site) -> &mut Record {
         let place = self.records.iter().position(|record| record.site == site).unwrap_or_else(|| {
-            self.records.push(Record { site, failures: 0, put_off: false, followed: false });
+            let (arrivals, succeeded) = (Vec::new(), false);
+            self.records.push(Record {
+                site,
+                failures: 0,
+                succeeded,
+                arrivals,
+                put_off: false,
+                followed: false,
+            });
             self.records.len() - 1
         });
         &mut self.records[place]
@@ -318,7 +370,8 @@ impl Loops {
         }
         let settled = self.rounds.settled(thread, frame);
         let is_same = |visit: &Visit| {
-            (visit.site, visit.settled, visit.hidden) == (op.site, settled, hidden)
+            !visit.rounds.is_empty()
+                && (visit.site, visit.settled, visit.hidden) == (op.site, settled, hidden)
                 && visit.rounds.iter().any(|&number| {
                     (visit.frame == frame || self.rounds.allocates(number))
                         && self.rounds.is_answered(number, graph, visit.at, at)
@@ -326,7 +379,7 @@ impl Loops {
         };
         let same = visits.iter().rposition(is_same);
         let mut rounds = Vec::new();
-        self.rounds.find(arrival, &mut rounds);
+        self.rounds.find(arrival, &settled, &mut rounds);
         visits.push(Visit { site: op.site, at, frame, settled, hidden, rounds, same });
         // What others do to footprints is followed for the last arrivals only.
         if let Some(old) = visits.len().checked_sub(NEAR + 1) {
@@ -381,27 +434,35 @@ impl Loops {
         let Arrival { thread, op, frame, hidden } = *arrival;
         let (graph, at) = (execution.graph(), execution.position(thread));
         let (mut candidates, mut found, mut idle) = ([0; CANDIDATES], 0, false);
+        let is_due = !execution.goes_on(thread) && self.is_due(thread, op.site, &frame);
+        if !is_due && !execution.samples() {
+            return (idle, None);
+        }
         let mut visits = self.visits[thread.index()].iter().rev();
         let Some(here) = visits.next() else { return (idle, None) };
         let visits = visits.filter(|visit| (visit.site, visit.hidden) == (op.site, hidden));
+        // A round may have come by its place several times. Nothing must be left behind from one time to the next.
+        let mut end = at;
         for visit in visits.take(NEAR) {
-            let event = graph.event(EventId { thread, index: visit.at });
-            if places::is_like(event, op) && round::leaves_nothing(graph, thread, visit.at..at) {
-                idle = true;
-                // What the same answers lead to from here may be known already.
-                let known = |&number: &u32| self.rounds.is_answered(number, graph, visit.at, at);
-                if visit.settled == here.settled && found < CANDIDATES && !here.rounds.iter().any(known) {
-                    candidates[found] = visit.at;
-                    found += 1;
-                }
+            if !places::is_like(graph.event(EventId { thread, index: visit.at }), op) {
+                continue;
+            }
+            if !round::leaves_nothing(graph, thread, visit.at..end) {
+                break;
+            }
+            (idle, end) = (true, visit.at);
+            // What the same answers lead to from here may be known already.
+            let known = |&number: &u32| self.rounds.is_answered(number, graph, visit.at, at);
+            if visit.settled == here.settled && found < CANDIDATES && !here.rounds.iter().any(known) {
+                candidates[found] = visit.at;
+                found += 1;
             }
         }
-        if found == 0 || execution.goes_on(thread) || !self.is_due(thread, op.site, &frame) {
+        if found == 0 || !is_due {
             return (idle, None);
         }
         // Rounds may be made of several others; if the last one is not idle, the next longer one may be.
-        let record = self.records.iter().find(|record| record.site == op.site);
-        let from = candidates[record.map_or(0, |record| record.failures as usize) % found];
+        let from = candidates[self.record(op.site).failures as usize % found];
         (idle, Some(Trial::new(arrival, from, at)))
     }
 
@@ -410,16 +471,39 @@ impl Loops {
         if !self.rounds.has_room(thread, site, frame) || !unpick_emulator::is_supported() {
             return false;
         }
-        let Some(record) = self.records.iter_mut().find(|record| record.site == site) else { return true };
-        let rounds = self.visits[thread.index()].iter().filter(|visit| visit.site == site).count();
-        let due = rounds.is_multiple_of(1 << record.failures.min(PATIENCE));
+        let record = self.record(site);
+        let (arrivals, _) = record.arrivals.get(thread.index()).copied().unwrap_or_default();
+        let due = arrivals.is_multiple_of(record.period());
         record.put_off |= !due;
         due
     }
 
+    /// A thread comes to a suspect place. Whether nothing is to be found out there: no idle round is known to begin there, and
+    /// no trial is due soon. `most`: the loop is to be cut after so many rounds.
+    #[inline]
+    pub fn is_pointless(&mut self, execution: &Execution, thread: ThreadId, site: Site, most: usize) -> bool {
+        let at = execution.position(thread);
+        let record = self.record(site);
+        let period = record.period();
+        if thread.index() >= record.arrivals.len() {
+            record.arrivals.resize(thread.index() + 1, (0, 0));
+        }
+        let (arrivals, last) = &mut record.arrivals[thread.index()];
+        if *arrivals == 0 || *last < at {
+            (*arrivals, *last) = (*arrivals + 1, at);
+        }
+        let until_due = (arrivals.next_multiple_of(period) - *arrivals) as usize;
+        let pointless = !record.succeeded
+            && until_due >= CANDIDATES
+            && !execution.samples()
+            && execution.graph().thread_len(thread) < most;
+        record.put_off |= pointless;
+        pointless
+    }
+
     /// Takes note of what came of a trial. Whether the run is to be started once more, now that the round is known
     /// (`Some`), and whether the whole search is (`Some(true)`), since the round was seen before and not tried.
-    pub fn tried(&mut self, trial: &Trial, verdict: &Verdict, stable: bool) -> Option<bool> {
+    pub fn tried(&mut self, execution: &Execution, trial: &Trial, verdict: &Verdict) -> Option<bool> {
         if let Some(made) = trial.made_ahead(AHEAD) {
             let &Trial { thread, site, to, .. } = trial;
             let record = self.record(site);
@@ -432,14 +516,15 @@ impl Loops {
             self.record(trial.site).failures += 1;
             return None;
         };
+        self.record(trial.site).succeeded = true;
         if let Some(last) = self.visits.get_mut(trial.thread.index()).and_then(|visits| visits.last_mut()) {
             last.rounds.push(number);
         }
         // The thread was left for the trial, and the round is one of those that it comes back to.
-        self.leave(trial.thread);
+        self.leave(execution, trial.thread);
         let here = (trial.thread, trial.to);
         // Where addresses differ from run to run, the round of this run will not be known in the next.
-        if !stable || self.again.contains(&here) {
+        if !execution.has_stable_addresses() || self.again.contains(&here) {
             return None;
         }
         self.again.push(here);
@@ -449,10 +534,12 @@ impl Loops {
 
     /// Looks at how an execution has ended: whether the search must start over, since others notice more rounds of a
     /// thread than was known.
-    pub fn review(&mut self, execution: &Execution, outcome: &Outcome) -> Review {
-        if !matches!(outcome, Outcome::Complete | Outcome::Blocked(_)) {
+    pub fn review(&mut self, execution: &mut Execution, outcome: &Outcome) -> Review {
+        // Before anything is suspect there are no rounds, and afterwards the search starts over.
+        if !self.places.any() || !matches!(outcome, Outcome::Complete | Outcome::Blocked(_)) {
             return Review::Fine;
         }
+        execution.note_accesses();
         match execution.wanted_spare() {
             None => Review::Fine,
             Some((wanted, site)) if wanted.rounds > round::MOST_SPARE => Review::TooMany(site),
@@ -468,6 +555,32 @@ impl Loops {
         &self.spare
     }
 
+    /// The frame of a thread at a suspect place. `returns`: whether a function preserves registers, and returns to where it
+    /// was called from.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Frame::read`].
+    pub unsafe fn frame(&mut self, address: usize, returns: &dyn Fn(usize) -> bool) -> Frame {
+        // SAFETY: the caller's promise.
+        let frame = unsafe { Frame::read(address) };
+        let place = (frame.returns_to(), frame.stack());
+        let here = |&&(returns_to, stack, _): &&(u64, usize, Dead)| (returns_to, stack) == place;
+        // SAFETY: the words are of the thread's stack, behind its frame.
+        if let Some((.., dead)) = self.dead.iter().filter(here).find(|(.., dead)| unsafe { dead.holds() }) {
+            return frame.without(dead.registers);
+        }
+        let stack = frame.stack() + size_of::<u64>();
+        let enough = self.dead.iter().filter(here).count() >= MOST_CALLERS;
+        let dead =
+            if enough { Dead::default() } else { unpick_emulator::dead_registers(place.0, stack, returns) };
+        let frame = frame.without(dead.registers);
+        if !enough {
+            self.dead.push((place.0, place.1, dead));
+        }
+        frame
+    }
+
     /// Whether the thread has come to suspect places in this run: then it matters what others do meanwhile.
     #[inline(always)]
     pub fn is_open(&self, thread: ThreadId) -> bool {
@@ -476,11 +589,15 @@ impl Loops {
 
     /// The thread is left, and others run.
     #[inline(never)]
-    pub fn leave(&mut self, thread: ThreadId) {
-        let (visits, left) = (&self.visits[thread.index()], &mut self.left[thread.index()]);
+    pub fn leave(&mut self, execution: &Execution, thread: ThreadId) {
+        let Loops { visits, left, rounds, .. } = self;
+        let (graph, now) = (execution.graph(), execution.position(thread));
+        let left = &mut left[thread.index()];
         left.clear();
-        for &number in visits.iter().flat_map(|visit| &visit.rounds) {
-            self.rounds.copy(number, left);
+        for visit in &mut visits[thread.index()] {
+            // What the thread has done since tells most rounds from the one that it makes.
+            visit.rounds.retain(|&number| rounds.begins_with(number, graph, visit.at, now));
+            visit.rounds.iter().for_each(|&number| rounds.copy(number, left));
         }
     }
 
@@ -488,15 +605,9 @@ impl Loops {
     #[inline(never)]
     pub fn enter(&mut self, thread: ThreadId) {
         let Loops { visits, left, rounds, .. } = self;
-        let (visits, left) = (&mut visits[thread.index()], &left[thread.index()]);
-        let (mut from, mut now) = (0, Vec::new());
-        for visit in visits {
-            visit.rounds.retain(|&number| {
-                now.clear();
-                rounds.copy(number, &mut now);
-                from += now.len();
-                left.get(from - now.len()..from) == Some(&now[..])
-            });
+        let mut left = &left[thread.index()][..];
+        for visit in &mut visits[thread.index()] {
+            visit.rounds.retain(|&number| rounds.is_as_copied(number, &mut left));
         }
     }
 

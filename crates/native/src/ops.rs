@@ -376,6 +376,8 @@ impl Session {
         let init = self.read_memory(key);
         let addr = self.execution.bind(caller.thread, init, reads)?;
         self.places.set(key, addr, init);
+        let name = if self.execution.has_stable_addresses() { key.address as u64 } else { 0 };
+        self.execution.graph_mut().set_name(addr, name);
         Some(addr)
     }
 

@@ -423,7 +423,7 @@ pub(crate) fn depart(session: *mut Session) {
         }
         let open = (*session).loops.is_open(current);
         if open {
-            (*session).loops.leave(current);
+            (*session).loops.leave(&(*session).execution, current);
         }
         let fiber = match next {
             Some(next) => {

@@ -235,6 +235,15 @@ fn is_safe(entry: &Entry) -> bool {
     SAFE.iter().any(|safe| module.starts_with(safe)) || memory::may_be_tried(entry.target)
 }
 
+/// Whether a function of ours preserves registers and returns to where it was called from, whatever becomes of its op.
+pub(crate) fn returns(function: usize) -> bool {
+    let is_plain = |entry: &Entry| {
+        let module = entry.module.trim_start_matches("unpick_native::");
+        module.starts_with("abi_atomic::") || module.starts_with("abi_plain::")
+    };
+    entry::all().iter().any(|entry| entry.address as usize == function && is_plain(entry))
+}
+
 impl Host for Runtime {
     fn enter(&mut self, machine: &mut Machine) -> Enter {
         let function = machine.registers.rip as *const ();
@@ -292,8 +301,7 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     let s = unsafe { &mut *session };
     s.loops.rounds = rounds;
     s.machine = Some(machine).filter(|_| !isolation::is_on());
-    let stable = s.execution.has_stable_addresses();
-    if let Some(renew) = s.loops.tried(&trial, &verdict, stable) {
+    if let Some(renew) = s.loops.tried(&s.execution, &trial, &verdict) {
         s.renew |= renew;
         s.execution.repeat();
     }

@@ -2,6 +2,7 @@
 //!
 //! All of it runs on the fiber of the caller. Engine code allocates from the system heap, the arena put aside.
 
+mod binding;
 mod choices;
 mod sampling;
 mod threads;
@@ -18,9 +19,8 @@ use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 use crate::arena::{self, Arena};
 use crate::current::{self, context};
 use crate::registers::forget_scratch;
-use crate::session::{Known, Session};
-use crate::tag::{self, Tag};
-use crate::{memory, statics};
+use crate::session::Session;
+use crate::tag::Tag;
 use unpick_core::error::Error;
 use watching::Watch;
 
@@ -481,136 +481,7 @@ pub fn end_access(object: Object<'_>, writes: bool, site: Site) {
     forget_scratch();
 }
 
-/// Where an object lives.
-#[derive(Clone, Copy, Debug)]
-enum Home {
-    /// In memory that the next run takes over: an arena, or a stack.
-    Run,
-    /// On the system heap.
-    Heap,
-    /// In static memory.
-    Static,
-}
-
 impl Session {
-    /// The location that an object has in this run, if it has one.
-    pub(crate) fn known_location(&self, tag: &Tag) -> Option<Addr> {
-        if [self.stamp(), self.heap_stamp()].contains(&tag.stamp()) {
-            return Some(Addr(tag.number()));
-        }
-        self.statics.number(tag as *const Tag as usize).map(Addr)
-    }
-
-    /// Gives an object its location in this run; `false` when the thread must stop and try again.
-    #[inline(never)]
-    pub(crate) fn locate(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
-        let Request { object, init, op } = request;
-        if object.tag.stamp() == self.heap_stamp() {
-            op.addr = Addr(object.tag.number());
-            return true;
-        }
-        self.bind_again(thread, object, *init, op) || self.bind(thread, object, *init, op)
-    }
-
-    /// Gives an object the location that it had when the thread's next event was recorded: the
-    /// usual case, for objects that the program has allocated. `false`: see [`Session::bind`].
-    #[inline(always)]
-    fn bind_again(&mut self, thread: ThreadId, object: &Object<'_>, init: Value, op: &mut Op) -> bool {
-        let address = object.tag as *const Tag as usize;
-        if object.tag.stamp() != 0 || !arena::is_ours(address) {
-            return false;
-        }
-        let Some(addr) = self.execution.bind_again(thread, init) else { return false };
-        let Some(known) = self.known.get_mut(addr.index()) else { return false };
-        *known = Known::new(object);
-        object.tag.set(self.stamp(), addr.0);
-        op.addr = addr;
-        true
-    }
-
-    /// Gives an object its location; `false` when the thread must stop and try again.
-    #[cold]
-    #[inline(never)]
-    fn bind(&mut self, thread: ThreadId, object: &Object<'_>, init: Value, op: &mut Op) -> bool {
-        let Some(home) = self.admit(object, op.site) else { return false };
-        let address = object.tag as *const Tag as usize;
-        let access = memory::access_of(thread, self.execution.position(thread), op);
-        let Some(known) = self.know(object, access) else { return false };
-        if let (Home::Static, Some(number)) = (home, self.statics.number(address)) {
-            op.addr = Addr(number);
-            return true;
-        }
-        let Some(addr) = self.execution.bind(thread, init, op.kind == Kind::Read) else { return false };
-        if addr.index() >= self.known.len() {
-            self.known.resize(addr.index() + 1, Known::NONE);
-        }
-        self.known[addr.index()] = known;
-        self.number(object, home, addr.0);
-        op.addr = addr;
-        true
-    }
-
-    /// The number of a cell in this run; `None` when it may not be used.
-    #[inline(always)]
-    fn cell(&mut self, object: &Object<'_>, access: Access) -> Option<u32> {
-        if object.tag.stamp() == self.stamp() || object.tag.stamp() == self.heap_stamp() {
-            return tag::cell(object.tag.number());
-        }
-        let home = self.admit(object, access.point.site)?;
-        let address = object.tag as *const Tag as usize;
-        let known = self.know(object, access)?;
-        if let Some(number) = self.statics.number(address) {
-            return tag::cell(number);
-        }
-        let cell = self.cells.add();
-        self.known_cells.push(known);
-        self.cell_addresses.push(address);
-        self.number(object, home, tag::of_cell(cell));
-        Some(cell)
-    }
-
-    /// Notes where the object of a location is now.
-    fn note_address(&mut self, addr: Addr, tag: &Tag) {
-        if addr.index() >= self.addresses.len() {
-            self.addresses.resize(addr.index() + 1, 0);
-        }
-        self.addresses[addr.index()] = tag as *const Tag as usize;
-    }
-
-    /// Gives an object its number in this run.
-    fn number(&mut self, object: &Object<'_>, home: Home, number: u32) {
-        match home {
-            Home::Run => object.tag.set(self.stamp(), number),
-            Home::Heap => object.tag.set(self.heap_stamp(), number),
-            // Checks that go on at the same time share statics, so those are not stamped.
-            Home::Static => self.statics.set_number(object.tag as *const Tag as usize, number),
-        }
-    }
-
-    /// Where an object lives that has no stamp of this run; `None` if it may not be used.
-    fn admit(&mut self, object: &Object<'_>, site: Site) -> Option<Home> {
-        let address = object.tag as *const Tag as usize;
-        if arena::is_ours(address) || self.fibers.iter().any(|fiber| fiber.contains(address)) {
-            return Some(Home::Run);
-        }
-        if statics::is_static(address) {
-            let (start, size) = object.contents;
-            if self.statics.number(address).is_none() {
-                self.statics.save(start, size);
-            }
-            return Some(Home::Static);
-        }
-        // What an earlier run has used has its stamp. What is wrong with memory that nothing was written
-        // to is said when there are arenas.
-        if self.uses_heap() && [0, memory::UNWRITTEN].contains(&object.tag.stamp()) {
-            return Some(Home::Heap);
-        }
-        let site = crate::site::describe(site);
-        self.error = Some(Error::Outside { object: object.kind.to_string(), site });
-        self.execution.repeat();
-        None
-    }
-
     /// Keeps the call stack, if it is wanted.
     #[inline(always)]
     pub(crate) fn note(&mut self, thread: ThreadId, site: Site) {
@@ -627,7 +498,7 @@ pub(crate) fn leave(session: *mut Session, thread: ThreadId) {
     unsafe {
         let open = (*session).loops.is_open(thread);
         if open {
-            (*session).loops.leave(thread);
+            (*session).loops.leave(&(*session).execution, thread);
         }
         let yielder: *const Yielder<(), ()> = (&(*session).fibers)[thread.index()].yielder();
         (*yielder).suspend(());

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use unpick_core::op::Op;
+use unpick_core::op::{Op, Value};
 use unpick_emulator::{Enter, Host, Machine, RDI, RSI};
 use unpick_loops::{Home, Trial};
 
@@ -19,6 +19,18 @@ use crate::{arena, clocks, current, loaded, locals, ops, registers, shared, stat
 struct Runtime<'a> {
     trial: &'a mut Trial,
     session: &'a Session,
+}
+
+/// Whether a function of ours preserves registers and returns to where it was called from, whatever becomes of its op.
+pub(crate) fn returns(function: usize) -> bool {
+    type Entry = unsafe extern "C-unwind" fn(*mut Request<'_>) -> Value;
+    let entries: [Entry; 3] = [registers::watched, ops::unwatched, ops::sampled];
+    entries.iter().any(|entry| *entry as *const () as usize == function)
+        || function == ops::other_watched as *const () as usize
+        || Since::functions().contains(&function)
+        || ops::accesses().contains(&function)
+        || function == ops::position as *const () as usize
+        || function == ops::failed_spuriously as *const () as usize
 }
 
 impl Host for Runtime<'_> {
@@ -160,8 +172,7 @@ impl Session {
             unsafe { trial.judge(&mut rounds, graph, &mut machine, dead, &home, &mut run) };
         self.loops.rounds = rounds;
         self.machine = Some(machine);
-        let stable = self.execution.has_stable_addresses();
-        if let Some(renew) = self.loops.tried(&trial, &verdict, stable) {
+        if let Some(renew) = self.loops.tried(&self.execution, &trial, &verdict) {
             self.renew |= renew;
             self.execution.repeat();
         }

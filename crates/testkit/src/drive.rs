@@ -136,6 +136,7 @@ fn explore_with(program: &Program, settings: Settings<'_>, spare: &Spare) -> Exp
             break;
         }
         let outcome = run_with(&mut execution, program, &mut machines, &mut arrivals, settings.recognises);
+        execution.note_accesses();
         if let Some((spare, _)) = execution.wanted_spare() {
             if spare.rounds > round::MOST_SPARE {
                 found.given_up = true;
@@ -223,7 +224,8 @@ fn run_with(
 ) -> Outcome {
     execution.begin();
     for place in execution.graph().location_count()..program.places() {
-        execution.graph_mut().add_location(program.initial(place as u16) as u64);
+        let addr = execution.graph_mut().add_location(program.initial(place as u16) as u64);
+        execution.graph_mut().set_name(addr, place as u64 + 1);
     }
     machines.iter_mut().for_each(Machine::reset);
     arrivals.iter_mut().for_each(Vec::clear);

@@ -218,9 +218,15 @@ impl Execution {
         self.wake(|execution, waiter| spins(waiter) && matter(execution, waiter.point.thread));
     }
 
+    /// Notes who has accessed what in this run, for [`Execution::wanted_spare`].
+    #[inline]
+    pub fn note_accesses(&mut self) {
+        self.touched.note(&self.graph);
+    }
+
     /// With how many spare rounds the search must start over, if this graph shows that it must; and where the thread
     /// was that has the most.
-    pub fn wanted_spare(&self) -> Option<(Spare, Site)> {
+    pub fn wanted_spare(&mut self) -> Option<(Spare, Site)> {
         let searches = !self.looks_ahead && !self.strategy.follows();
         if !searches || self.undone.is_empty() || mutant::is(Mutant::NoSpareRounds) {
             return None;
@@ -232,7 +238,10 @@ impl Execution {
             (undone.noticed(&self.graph, stopped), undone.site)
         });
         let (rounds, site) = noticed.max_by_key(|(rounds, _)| *rounds)?;
-        let grows = rounds > self.spare.rounds || self.undone.len() > self.spare.undone.len();
+        // Earlier graphs were not looked at for places that have turned up since.
+        let mut new = self.undone[self.looked_for..].iter();
+        let grows = rounds > self.spare.rounds || new.any(|undone| undone.is_touched(&self.touched));
+        self.looked_for = self.undone.len();
         let rounds = rounds.max(self.spare.rounds);
         grows.then(|| (Spare { rounds, undone: self.undone.clone() }, site))
     }

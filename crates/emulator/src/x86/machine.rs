@@ -22,6 +22,14 @@ pub fn is_supported() -> bool {
     *SUPPORTED.get_or_init(|| Block::new(1, true).is_some())
 }
 
+/// The address that the segment `fs` begins at in the calling OS thread.
+pub(crate) fn thread_block() -> u64 {
+    let address;
+    // SAFETY: the C library keeps the address of the thread's block at its beginning.
+    unsafe { asm!("mov {}, fs:[0]", out(reg) address, options(nostack, readonly, preserves_flags)) };
+    address
+}
+
 /// A processor that runs pieces of the program's code in place, and notes what they touch.
 ///
 /// It keeps what it has learnt of the code: use one again.
@@ -115,8 +123,7 @@ impl Machine {
         let Some(inner) = &mut self.inner else { return Err(Obstacle::Unsupported) };
         let mut control = 0_u32;
         if inner.fs == 0 {
-            // SAFETY: the C library keeps the address of the thread's block at its beginning.
-            unsafe { asm!("mov {}, fs:[0]", out(reg) inner.fs, options(nostack, readonly, preserves_flags)) };
+            inner.fs = thread_block();
         }
         // SAFETY: it stores the control word of the vector unit.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut control, options(nostack, preserves_flags)) };

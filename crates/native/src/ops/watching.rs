@@ -2,10 +2,11 @@
 
 use unpick_core::execution::Outcome;
 use unpick_core::op::{Kind, Op, ThreadId};
-use unpick_loops::{Ahead, Arrival, Frame, Review, Step, Trial};
+use unpick_loops::{Ahead, Arrival, Review, Step, Trial};
 
 use super::Caller;
 use crate::session::Session;
+use crate::trial;
 
 /// What to do about an op of a thread that is looked at.
 pub(super) enum Watch {
@@ -38,11 +39,14 @@ impl Session {
     }
 
     /// A thread comes to a suspect place.
-    #[cold]
+    #[inline(never)]
     fn arrive(&mut self, caller: &Caller, op: &Op, fresh: bool) -> Watch {
         let thread = caller.thread;
+        if self.loops.is_pointless(&self.execution, thread, op.site, self.limits.max_rounds) {
+            return Watch::Go;
+        }
         // SAFETY: the entry of the call has left the registers there.
-        let frame = unsafe { Frame::read(caller.frame) };
+        let frame = unsafe { self.loops.frame(caller.frame, &trial::returns) };
         let arrival = Arrival { thread, op, frame, hidden: self.hidden(thread) };
         if !fresh {
             // Addresses are the same in every run, so there is nothing to be tried here.
@@ -70,7 +74,7 @@ impl Session {
 
     /// Looks at how an execution has ended: if others notice more rounds of a loop than was known, the search starts over.
     pub(crate) fn review(&mut self, outcome: Outcome) -> Outcome {
-        match self.loops.review(&self.execution, &outcome) {
+        match self.loops.review(&mut self.execution, &outcome) {
             Review::StartOver => {
                 self.renew = true;
                 return Outcome::Again;

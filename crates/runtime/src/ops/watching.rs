@@ -2,9 +2,10 @@
 
 use unpick_core::execution::Outcome;
 use unpick_core::op::{Kind, Op, ThreadId};
-use unpick_loops::{Ahead, Arrival, Frame, Review, Step};
+use unpick_loops::{Ahead, Arrival, Review, Step};
 
 use crate::session::Session;
+use crate::trial;
 
 /// What to do about an op of a thread that is looked at.
 pub(crate) enum Watch {
@@ -74,10 +75,13 @@ impl Session {
     }
 
     /// A thread comes to a suspect place.
-    #[cold]
+    #[inline(never)]
     fn arrive(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
+        if self.loops.is_pointless(&self.execution, thread, op.site, self.limits.max_rounds) {
+            return Watch::Go;
+        }
         // SAFETY: the entry of the op has left the registers there.
-        let frame = unsafe { Frame::read(stack) };
+        let frame = unsafe { self.loops.frame(stack, &trial::returns) };
         let arrival = Arrival { thread, op, frame, hidden: self.hidden() };
         if !fresh {
             self.loops.trial = self.loops.note(&self.execution, &arrival);
@@ -107,7 +111,7 @@ impl Session {
 
     /// Looks at how an execution has ended: if others notice more rounds of a loop than was known, the search starts over.
     pub(crate) fn review(&mut self, outcome: Outcome) -> Outcome {
-        match self.loops.review(&self.execution, &outcome) {
+        match self.loops.review(&mut self.execution, &outcome) {
             Review::StartOver => {
                 self.renew = true;
                 return Outcome::Again;
