@@ -24,6 +24,8 @@
 //! also keeps what is freed until the execution ends, so that no address is used twice, and pointers that
 //! are equal in one run are equal in all.
 
+mod mark;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::Range;
@@ -33,6 +35,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use unpick_core::op::ThreadId;
 
 use crate::current;
+
+pub(crate) use mark::Mark;
 
 /// Address space per thread.
 const ARENA_BYTES: usize = 64 << 20;
