@@ -327,7 +327,8 @@ impl Arena {
         }
         let placed = self.place(self.used, self.limit, layout).filter(|_| self.noted < NOTES);
         let Some((start, end)) = placed else { return self.allocate_untracked(layout) };
-        self.used = end;
+        // Between blocks there is a gap: the address behind one is not that of another.
+        self.used = end + 1;
         let (start_unit, size_and_owner) = ((start / 16) as u32, layout.size() as u32 | self.owner);
         let note =
             Note { start: start_unit, birth: self.position, size_and_owner, freed_by: LIVE, freed_at: 0 };

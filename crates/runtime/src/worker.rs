@@ -421,6 +421,8 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     session.renew = false;
     session.restart(state.task.plan.begin());
     session.loops = Default::default();
+    // A loop that is cut there, where memory is the system's, may be recognised from here on.
+    session.cut_loops.clear();
     if session.pulse.is_stopped() {
         // What did not end has not built everything.
         state.warm = false;
