@@ -123,7 +123,7 @@ fn rounds_that_change_which_blocks_there_are_do_not_wait() {
             while !flag.load(Acquire) {
                 round(&mut kept);
             }
-            assert!(number == 2 || kept.len() > 0 && kept.len() < 6);
+            assert!(number == 2 || (1..6).contains(&kept.len()));
             other.join().unwrap();
         });
         match number {
