@@ -17,6 +17,13 @@ const BUDGET: usize = 200_000;
 /// and goes on.
 const MOST: usize = 64;
 
+/// Parts of the checker's memory that a round may use.
+const ASIDE: usize = 3;
+
+/// What is assumed of blocks that rounds allocate and free.
+const ASSUMPTION: &str =
+    "addresses of blocks that a round of a loop has allocated and freed do not matter afterwards";
+
 /// An op of a round, with the answer that it got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Answered {
@@ -111,9 +118,9 @@ impl Rounds {
         self.settle = Some(settle);
     }
 
-    /// Whether rounds were found that allocate: then it is assumed that addresses of blocks that are gone do not matter.
-    pub fn any_allocates(&self) -> bool {
-        self.allocate
+    /// What is assumed if rounds were found that allocate.
+    pub fn assumption(&self) -> Option<&'static str> {
+        self.allocate.then_some(ASSUMPTION)
     }
 
     /// Whether the round allocates.
@@ -277,6 +284,8 @@ pub struct Trial {
     strayed: bool,
     /// The blocks that it has allocated and freed, if any: from where to where.
     temporary: Option<(usize, usize)>,
+    /// Memory of the checker that it uses: from where to where.
+    aside: [(usize, usize); ASIDE],
     /// What stack that is given back holds.
     filling: u8,
     /// How often the round is made once more, to see where it leads; `None`: it is made once, and judged.
@@ -301,6 +310,7 @@ impl Trial {
             back,
             strayed,
             temporary: None,
+            aside: [(0, 0); ASIDE],
             filling: 0,
             ahead: None,
         }
@@ -353,6 +363,17 @@ impl Trial {
     /// The code has allocated blocks in this memory, and has freed all of them. What is there is nobody's at the end.
     pub fn allocated(&mut self, memory: Range<usize>) {
         self.temporary = Some((memory.start, memory.end));
+    }
+
+    /// The code uses memory of the checker. What is there says nothing about the program, and is put back by whoever
+    /// calls.
+    pub fn set_aside(&mut self, memory: [Range<usize>; ASIDE]) {
+        self.aside = memory.map(|memory| (memory.start, memory.end));
+    }
+
+    /// Whether it is only asked where the loop leads, and not whether a round is idle.
+    pub fn looks_ahead(&self) -> bool {
+        self.ahead.is_some()
     }
 
     /// The code looks at what belongs to the thread's state and is not in memory.
@@ -509,7 +530,11 @@ impl Trial {
         if let Some((start, end)) = trial.temporary {
             before = before.without(start..end);
         }
-        let all = machine.take_footprint();
+        let mut all = machine.take_footprint();
+        for (start, end) in trial.aside.into_iter().filter(|(start, end)| start < end) {
+            before = before.without(start..end);
+            all = all.without(start..end);
+        }
         // SAFETY: the machine has just run, and nothing else has since.
         let after = unsafe { before.now() };
         // SAFETY: as above.

@@ -423,8 +423,11 @@ impl Loops {
     fn repeated(&self, graph: &Graph, arrival: &Arrival<'_>, at: u32) -> Option<usize> {
         let (here, earlier) = self.visits[arrival.thread.index()].split_last()?;
         earlier.iter().rposition(|visit| {
-            (visit.site, visit.frame, visit.hidden) == (here.site, here.frame, here.hidden)
-                && here.rounds.iter().any(|&number| self.rounds.is_answered(number, graph, visit.at, at))
+            (visit.site, visit.settled, visit.hidden) == (here.site, here.settled, here.hidden)
+                && here.rounds.iter().any(|&number| {
+                    (visit.frame == here.frame || self.rounds.allocates(number))
+                        && self.rounds.is_answered(number, graph, visit.at, at)
+                })
         })
     }
 

@@ -394,11 +394,7 @@ fn assumptions(conclusion: &Conclusion<'_>, session: &Session) -> Vec<String> {
     if session.waits && !config.spurious_wakeups {
         assumptions.push(String::from("waits for condition variables return only for a reason"));
     }
-    if session.loops.rounds.any_allocates() {
-        assumptions.push(String::from(
-            "addresses of blocks that a round of a loop has allocated and freed do not matter afterwards",
-        ));
-    }
+    assumptions.extend(session.loops.rounds.assumption().map(String::from));
     if session.excuses.any_races() {
         assumptions.push(String::from("what races read that were passed over was not explored in every way"));
     }

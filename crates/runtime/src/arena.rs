@@ -24,6 +24,8 @@
 //! also keeps what is freed until the execution ends, so that no address is used twice, and pointers that
 //! are equal in one run are equal in all.
 
+mod mark;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::Range;
@@ -33,6 +35,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use unpick_core::op::ThreadId;
 
 use crate::current;
+
+pub(crate) use mark::Mark;
 
 /// Address space per thread.
 const ARENA_BYTES: usize = 64 << 20;
@@ -323,7 +327,8 @@ impl Arena {
         }
         let placed = self.place(self.used, self.limit, layout).filter(|_| self.noted < NOTES);
         let Some((start, end)) = placed else { return self.allocate_untracked(layout) };
-        self.used = end;
+        // Between blocks there is a gap: the address behind one is not that of another.
+        self.used = end + 1;
         let (start_unit, size_and_owner) = ((start / 16) as u32, layout.size() as u32 | self.owner);
         let note =
             Note { start: start_unit, birth: self.position, size_and_owner, freed_by: LIVE, freed_at: 0 };

@@ -24,6 +24,7 @@ use unpick_core::violation::{Access, Block, Kind, Point, Violation};
 use crate::arena::{self, FREED, NEW};
 use crate::current;
 use crate::ops::{Object, leave_for_good};
+use crate::registers::forget_scratch;
 use crate::session::{Known, Session};
 use crate::tag::{self, Tag};
 
@@ -31,13 +32,19 @@ use crate::tag::{self, Tag};
 pub(crate) const UNWRITTEN: u64 = u64::from_ne_bytes([NEW; 8]);
 
 /// A block of the program is freed. Its size is taken from the notes: compilers put `free(p)` for
-/// `free(realloc(p, size))`, with the size of the new block.
-#[inline]
-pub(crate) fn free(block: usize) {
+/// `free(realloc(p, size))`, with the size of the new block. Answered by the runtime in rounds that are tried.
+#[inline(never)]
+pub(crate) extern "C-unwind" fn free(block: usize) -> usize {
     // Engine code runs with the arena put aside; what it frees is not the program's.
-    if !arena::is_active() && !current::is_outside() {
-        return;
+    if arena::is_active() || current::is_outside() {
+        free_of_program(block);
     }
+    forget_scratch();
+    0
+}
+
+#[inline(always)]
+fn free_of_program(block: usize) {
     let Some((session, thread)) = current::get() else { return };
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: the session outlives its fibers; no other reference to it is in use while a fiber

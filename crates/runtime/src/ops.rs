@@ -164,7 +164,7 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
         let fresh = s.execution.is_fresh(thread);
         if stack != 0 || (fresh && op.kind == Kind::Read && !looked) {
             looked = true;
-            match s.watch(thread, op, fresh, stack) {
+            match s.watch(thread, op, fresh, stack, arena) {
                 Watch::Go => {}
                 Watch::Wait | Watch::Try => {
                     leave(session, thread);

@@ -34,9 +34,9 @@ use crate::record::Recorder;
 use crate::site;
 use crate::statics::Statics;
 use crate::tag::Tag;
+use crate::trial::Trials;
 use crate::wording;
 use unpick_core::thread_set::ThreadSet;
-use unpick_emulator::Machine;
 use unpick_loops::Loops;
 
 /// The program under test: called once per execution.
@@ -136,7 +136,7 @@ pub(crate) struct Session {
     /// Threads of a sampled execution that are watched, since they go round.
     pub(crate) watched: ThreadSet,
     /// Tries rounds of loops.
-    pub(crate) machine: Option<Machine>,
+    pub(crate) trials: Trials,
     pub(crate) error: Option<Error>,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) pulse: Arc<Pulse>,
@@ -234,7 +234,7 @@ impl Session {
             panics: Vec::new(),
             loops: Loops::default(),
             watched: ThreadSet::new(),
-            machine: None,
+            trials: Trials::default(),
             error: None,
             recorder: None,
             pulse,

@@ -2,23 +2,107 @@
 //!
 //! The thread stands at an op, on its fiber, and the worker runs the emulator on its own stack. What the thread's code
 //! asks the runtime for is answered here; all other code is the program's, or as good as that.
+//!
+//! The code allocates from the thread's arena, as it does in earnest. What the arena knows of its blocks is none of the
+//! program's, and is rewound in the end.
 
 use std::ops::Range;
 
-use unpick_core::op::{Op, Value};
-use unpick_emulator::{Enter, Host, Machine, RDI, RSI};
+use unpick_core::op::{Op, ThreadId, Value};
+use unpick_emulator::{Enter, Host, Machine, Obstacle, RDI, RSI};
 use unpick_loops::{Home, Trial};
 
+use crate::arena::{Arena, Mark};
 use crate::current::place_of;
 use crate::ops::{Request, Since};
 use crate::session::Session;
 use crate::tag::Tag;
-use crate::{arena, clocks, current, loaded, locals, ops, registers, shared, statics};
+use crate::{arena, clocks, current, loaded, locals, memory, ops, registers, shared, statics};
+
+/// What rounds are tried with.
+#[derive(Debug)]
+pub(crate) struct Trials {
+    machine: Option<Machine>,
+    /// What the code allocates from of the thread that came last to a suspect place, or null.
+    pub(crate) arena: *mut Arena,
+}
+
+impl Default for Trials {
+    fn default() -> Trials {
+        Trials { machine: None, arena: std::ptr::null_mut() }
+    }
+}
+
+/// The memory of the thread whose round is tried, and how it stands.
+#[derive(Clone, Copy)]
+struct Memory {
+    arena: *mut Arena,
+    mark: Mark,
+}
+
+impl Memory {
+    /// Nothing that has no room is tried: the thread would have memory of the system heap.
+    fn new(arena: *mut Arena) -> Option<Memory> {
+        // SAFETY: it is null or the arena of a thread, which lives as long as the session.
+        let known = unsafe { arena.as_ref() }.filter(|arena| arena.has_room())?;
+        Some(Memory { arena, mark: known.mark() })
+    }
+
+    /// Forgets what was allocated meanwhile.
+    fn rewind(self) {
+        // SAFETY: as above; nothing of the program runs.
+        unsafe { (*self.arena).rewind(self.mark) };
+    }
+
+    /// Lets the code allocate from here while it runs. A round must leave all blocks as they were, unless it only
+    /// looks ahead.
+    fn lend(
+        self,
+        trial: &mut Trial,
+        run: impl FnOnce(&mut Trial) -> Result<(), Obstacle>,
+    ) -> Result<(), Obstacle> {
+        self.rewind();
+        // SAFETY: as above. No call stack is kept of what is allocated in a trial.
+        let [known, notes] = unsafe {
+            (*self.arena).wanted = usize::MAX;
+            (*self.arena).places()
+        };
+        trial.set_aside([arena::place(), known, notes]);
+        arena::enter(self.arena);
+        let ran = run(trial);
+        let last = arena::enter(std::ptr::null_mut());
+        ran?;
+        // SAFETY: as above; the code does not run any more.
+        let arena = unsafe { &*self.arena };
+        if let Some(memory) = arena.since(self.mark) {
+            trial.allocated(memory);
+        }
+        if !trial.looks_ahead() && (last != self.arena || !arena.is_as_at(self.mark)) {
+            trial.stray();
+            return Err(Obstacle::Host("leaves other blocks than there were"));
+        }
+        Ok(())
+    }
+}
+
+/// What a word of a thread stands for if it points to a block that the thread has allocated and freed.
+pub(crate) fn settle(thread: ThreadId, word: u64) -> Option<u64> {
+    let address = word as usize;
+    if !arena::is_ours(address) {
+        return None;
+    }
+    let (session, _) = current::get()?;
+    // SAFETY: the session outlives its fibers; whoever asks changes neither the list of arenas nor what is in them.
+    let arenas = unsafe { &(*session).arenas };
+    let arena = arenas.get(thread.index())?.as_ref()?;
+    arena.contains(address).then(|| arena.settle(thread, address))?
+}
 
 /// Answers what a round asks the runtime for.
 struct Runtime<'a> {
     trial: &'a mut Trial,
     session: &'a Session,
+    memory: Option<Memory>,
 }
 
 /// Whether a function of ours preserves registers and returns to where it was called from, whatever becomes of its op.
@@ -35,6 +119,16 @@ pub(crate) fn returns(function: usize) -> bool {
 
 impl Host for Runtime<'_> {
     fn enter(&mut self, machine: &mut Machine) -> Enter {
+        let arena = arena::enter(std::ptr::null_mut());
+        let entered = self.answer(machine, arena);
+        arena::enter(arena);
+        entered
+    }
+}
+
+impl Runtime<'_> {
+    /// Answers a function; `arena`: what the code allocates from now.
+    fn answer(&mut self, machine: &mut Machine, arena: *mut Arena) -> Enter {
         let function = machine.registers.rip as usize;
         let argument = machine.registers.general[RDI] as usize;
         if function == registers::watched as *const () as usize {
@@ -94,15 +188,42 @@ impl Host for Runtime<'_> {
         if heap.contains(&function) {
             return Enter::GiveUp("allocates memory");
         }
+        if function == memory::free as *const () as usize {
+            let memory = self.memory.filter(|memory| memory.arena == arena);
+            return match memory {
+                Some(memory) => self.free(machine, memory, argument),
+                None => Enter::GiveUp("frees memory elsewhere"),
+            };
+        }
         // Accesses were checked in the round itself.
         if ops::accesses().contains(&function) {
             return self.trial.entered(machine, 0);
         }
         Enter::Code
     }
-}
 
-impl Runtime<'_> {
+    /// Frees a block. If the round has not allocated it, it leaves something behind.
+    fn free(&mut self, machine: &mut Machine, memory: Memory, address: usize) -> Enter {
+        // SAFETY: the arena of the thread, which lives as long as the session; the code that uses it does not run now.
+        let arena = unsafe { &mut *memory.arena };
+        let block = if arena.contains(address) { arena.find(address) } else { None };
+        let live = block.filter(|&(number, within)| within == 0 && arena.notes()[number].freed().is_none());
+        let Some((number, _)) = live else { return Enter::GiveUp("frees what is no block of its own") };
+        // The last part of a block is filled up.
+        let size = arena.notes()[number].size().next_multiple_of(16);
+        if machine.touch(address, size as usize, true).is_err() {
+            return Enter::GiveUp("frees memory that is not there");
+        }
+        if arena.is_since(memory.mark, number) {
+            arena.free(number, self.trial.thread, self.trial.position());
+        } else if self.trial.looks_ahead() {
+            arena.pretend_to_free(number);
+        } else {
+            self.trial.stray();
+        }
+        self.trial.entered(machine, 0)
+    }
+
     /// Answers an op on an object.
     fn request(&mut self, machine: &mut Machine, request: &mut Request<'_>) -> Enter {
         let tag = &raw const *request.object.tag;
@@ -150,7 +271,8 @@ impl Session {
     #[cold]
     pub(crate) fn try_round(&mut self) {
         let Some(trial) = self.loops.trial.take() else { return };
-        let mut machine = self.machine.take().unwrap_or_default();
+        let mut machine = self.trials.machine.take().unwrap_or_default();
+        let memory = Memory::new(self.trials.arena).filter(|memory| self.arena(trial.thread) == memory.arena);
         let this: *mut Session = self;
         current::set(this, Some(trial.thread));
         self.choose_paths(trial.thread);
@@ -162,7 +284,12 @@ impl Session {
             let budget = trial.budget();
             // SAFETY: the fiber of the thread is suspended, and nothing else runs on this OS thread; what the code writes
             // is put back.
-            unsafe { machine.run(&mut Runtime { trial, session }, budget) }
+            let mut run =
+                |trial: &mut Trial| unsafe { machine.run(&mut Runtime { trial, session, memory }, budget) };
+            match memory {
+                Some(memory) => memory.lend(trial, run),
+                None => run(trial),
+            }
         };
         // What is below the frame is nobody's when the thread stands at its op.
         let dead = self.fibers[trial.thread.index()].floor()..trial.frame.stack();
@@ -171,7 +298,8 @@ impl Session {
         let (trial, verdict) =
             unsafe { trial.judge(&mut rounds, graph, &mut machine, dead, &home, &mut run) };
         self.loops.rounds = rounds;
-        self.machine = Some(machine);
+        self.trials.machine = Some(machine);
+        memory.into_iter().for_each(Memory::rewind);
         if let Some(renew) = self.loops.tried(&self.execution, &trial, &verdict) {
             self.renew |= renew;
             self.execution.repeat();

@@ -61,6 +61,8 @@ pub struct Explored {
     pub spilled: bool,
     /// Whether a thread has waited, without a time limit, for another to wake it.
     pub waits: bool,
+    /// What is assumed of loops.
+    pub assumption: Option<&'static str>,
     /// Where an operation was weaker than SeqCst, under a strategy over sequentially consistent traces.
     pub weak: Option<Site>,
     /// Whether the process must end after the report: a destructor panicked during a panic.
@@ -211,6 +213,7 @@ fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Expl
         on_arenas: session.is_on_arenas(),
         spilled: session.spilled,
         waits: session.waits,
+        assumption: session.loops.rounds.assumption(),
         weak: session.weak,
         fatal: session.fatal,
         recorder: session.recorder.take(),
@@ -418,6 +421,8 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     session.renew = false;
     session.restart(state.task.plan.begin());
     session.loops = Default::default();
+    // A loop that is cut there, where memory is the system's, may be recognised from here on.
+    session.cut_loops.clear();
     if session.pulse.is_stopped() {
         // What did not end has not built everything.
         state.warm = false;

@@ -4,6 +4,7 @@ use unpick_core::execution::Outcome;
 use unpick_core::op::{Kind, Op, ThreadId};
 use unpick_loops::{Ahead, Arrival, Review, Step};
 
+use crate::arena::Arena;
 use crate::session::Session;
 use crate::trial;
 
@@ -20,15 +21,23 @@ pub(crate) enum Watch {
 }
 
 impl Session {
-    /// Looks whether the thread is in a loop that only waits.
+    /// Looks whether the thread is in a loop that only waits. `arena`: what its code allocates from.
     #[inline(always)]
-    pub(super) fn watch(&mut self, thread: ThreadId, op: &Op, fresh: bool, stack: usize) -> Watch {
+    pub(super) fn watch(
+        &mut self,
+        thread: ThreadId,
+        op: &Op,
+        fresh: bool,
+        stack: usize,
+        arena: *mut Arena,
+    ) -> Watch {
         if stack != 0 {
             self.note(thread, op.site);
             if op.kind != Kind::Read {
                 return Watch::Go;
             }
             if self.loops.places.is_suspect(op.site) {
+                self.trials.arena = arena;
                 return self.arrive(thread, op, fresh, stack);
             }
         }
@@ -83,6 +92,7 @@ impl Session {
         // SAFETY: the entry of the op has left the registers there.
         let frame = unsafe { self.loops.frame(stack, &trial::returns) };
         let arrival = Arrival { thread, op, frame, hidden: self.hidden() };
+        self.loops.rounds.settle_by(trial::settle);
         if !fresh {
             self.loops.trial = self.loops.note(&self.execution, &arrival);
             return if self.loops.trial.is_some() { Watch::Try } else { Watch::Go };

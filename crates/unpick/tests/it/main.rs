@@ -41,6 +41,7 @@ mod strategies;
 mod support;
 mod surface;
 mod tasks;
+mod temporaries;
 mod threads;
 mod time;
 mod users;
