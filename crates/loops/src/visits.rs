@@ -77,6 +77,11 @@ impl Frame {
         self.words[6]
     }
 
+    /// Where the code is: two frames with the same place are of the same call.
+    fn place(&self) -> (u64, usize) {
+        (self.returns_to(), self.stack())
+    }
+
     /// The registers with which the caller goes on if the call returns `value`.
     pub(crate) fn registers(&self, value: u64) -> Registers {
         let rip = self.returns_to();
@@ -447,7 +452,8 @@ impl Loops {
         // A round may have come by its place several times. Nothing must be left behind from one time to the next.
         let mut end = at;
         for visit in visits.take(NEAR) {
-            if !places::is_like(graph.event(EventId { thread, index: visit.at }), op) {
+            let is_like = places::is_like(graph.event(EventId { thread, index: visit.at }), op);
+            if !is_like || visit.frame.place() != frame.place() {
                 continue;
             }
             if !round::leaves_nothing(graph, thread, visit.at..end) {
@@ -567,7 +573,7 @@ impl Loops {
     pub unsafe fn frame(&mut self, address: usize, returns: &dyn Fn(usize) -> bool) -> Frame {
         // SAFETY: the caller's promise.
         let frame = unsafe { Frame::read(address) };
-        let place = (frame.returns_to(), frame.stack());
+        let place = frame.place();
         let here = |&&(returns_to, stack, _): &&(u64, usize, Dead)| (returns_to, stack) == place;
         // SAFETY: the words are of the thread's stack, behind its frame.
         if let Some((.., dead)) = self.dead.iter().filter(here).find(|(.., dead)| unsafe { dead.holds() }) {

@@ -461,8 +461,8 @@ fn loops_of_timed_receives_wait() {
         assert_eq!(*message, 1);
         thread.join().unwrap();
     });
-    // Four, or five if the first round finds something else on the stack than the next ones.
-    assert!(matches!(counts, (4 | 5, 1)), "{counts:?}");
+    // Four, and one more for each of the first rounds that finds something else on the stack than the next.
+    assert!(matches!(counts, (4..=6, 1)), "{counts:?}");
 }
 
 #[test]
