@@ -79,7 +79,7 @@ type Start = (Site, ThreadId, usize);
 /// A number that is the same for rounds that begin at the same place with the same registers.
 fn fingerprint((site, thread, _): Start, settled: &Settled) -> u64 {
     let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    settled.words().fold(mix(site.0 as u64, thread.0.into()), mix)
+    settled.words().fold(mix(site.0, thread.0.into()), mix)
 }
 
 /// The idle rounds that are known.

@@ -505,6 +505,7 @@ impl Loops {
         let pointless = !record.succeeded
             && until_due >= CANDIDATES
             && !execution.samples()
+            && !execution.strategy().follows()
             && execution.graph().thread_len(thread) < most;
         record.put_off |= pointless;
         pointless
