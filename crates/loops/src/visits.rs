@@ -256,6 +256,8 @@ pub struct Loops {
     watch_from: Vec<Option<u32>>,
     /// Trials that have led to the same run being started once more, by thread and event: once is enough.
     again: Vec<(ThreadId, u32)>,
+    /// Trials that came to nothing since then.
+    failed: Vec<(ThreadId, u32)>,
     /// Whether the run is being started once more.
     repeats: bool,
     /// What was seen ahead in this run.
@@ -273,6 +275,7 @@ impl Loops {
     pub fn begin(&mut self, os_thread: usize, stable: bool) {
         if !std::mem::take(&mut self.repeats) {
             self.again.clear();
+            self.failed.clear();
         }
         self.trial = None;
         self.seen.clear();
@@ -398,13 +401,12 @@ impl Loops {
     pub fn arrive(&mut self, execution: &mut Execution, arrival: &Arrival<'_>) -> Step {
         let Arrival { thread, op, .. } = *arrival;
         let at = execution.position(thread);
-        // A thread that was stopped here, or has just been tried.
+        let ends = execution.strategy().follows() && !execution.goes_on(thread);
         let last = self.visits.get(thread.index()).and_then(|visits| visits.last());
-        if last.is_some_and(|last| last.at >= at) {
-            return Step::Go { idle: true };
-        }
-        let mut same = self.add(execution.graph(), arrival, at);
-        if same.is_none() && execution.strategy().follows() && !execution.goes_on(thread) {
+        // A thread that was stopped here, or has just been tried.
+        let back = last.is_some_and(|last| last.at >= at);
+        let mut same = if back { None } else { self.add(execution.graph(), arrival, at) };
+        if same.is_none() && ends {
             same = self.repeated(execution.graph(), arrival, at);
         }
         if same.is_some() {
@@ -416,6 +418,9 @@ impl Loops {
             let point = Point { thread, index: at, site: op.site };
             let waits = execution.spin_since(point, Some(op), &earlier);
             return if waits { Step::Wait } else { Step::Go { idle: true } };
+        }
+        if back {
+            return Step::Go { idle: true };
         }
         match self.candidate(execution, arrival) {
             (_, Some(trial)) => Step::Try(trial),
@@ -442,7 +447,8 @@ impl Loops {
         let Arrival { thread, op, frame, hidden } = *arrival;
         let (graph, at) = (execution.graph(), execution.position(thread));
         let (mut candidates, mut found, mut idle) = ([0; CANDIDATES], 0, false);
-        let is_due = !execution.goes_on(thread) && self.is_due(thread, op.site, &frame);
+        let follows = execution.strategy().follows();
+        let is_due = !execution.goes_on(thread) && (self.is_due(thread, op.site, &frame) || follows);
         if !is_due && !execution.samples() {
             return (idle, None);
         }
@@ -471,8 +477,13 @@ impl Loops {
             return (idle, None);
         }
         // Rounds may be made of several others; if the last one is not idle, the next longer one may be.
-        let from = candidates[self.record(op.site).failures as usize % found];
-        (idle, Some(Trial::new(arrival, from, at)))
+        let tried = if follows {
+            self.failed.iter().filter(|failed| **failed == (thread, at)).count()
+        } else {
+            self.record(op.site).failures as usize % found
+        };
+        let from = candidates[..found].get(tried);
+        (idle, from.map(|&from| Trial::new(arrival, from, at)))
     }
 
     /// Whether a trial at this place is due: after some without success there must be more rounds in between.
@@ -522,9 +533,13 @@ impl Loops {
             self.seen.push(Seen { thread, site, until: ends.unwrap_or(to) });
             return None;
         }
+        let here = (trial.thread, trial.to);
         let Verdict::Idle(number) = *verdict else {
             self.record(trial.site).failures += 1;
-            return None;
+            // Where an execution is followed, the thread is known to go round: the next longer round is tried.
+            self.repeats = execution.strategy().follows();
+            self.failed.push(here);
+            return self.repeats.then_some(false);
         };
         self.record(trial.site).succeeded = true;
         if let Some(last) = self.visits.get_mut(trial.thread.index()).and_then(|visits| visits.last_mut()) {
@@ -532,7 +547,6 @@ impl Loops {
         }
         // The thread was left for the trial, and the round is one of those that it comes back to.
         self.leave(execution, trial.thread);
-        let here = (trial.thread, trial.to);
         // Where addresses differ from run to run, the round of this run will not be known in the next.
         if !execution.has_stable_addresses() || self.again.contains(&here) {
             return None;
