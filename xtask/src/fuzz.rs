@@ -234,10 +234,9 @@ impl FuzzOracle {
     }
 }
 
-/// Compares data, and fibers if asked to, with brute force that goes round loops. Under `tso`, fibers run another program
-/// if there are `sc` stores: that is not compared.
+/// Compares data, and fibers if asked to, with brute force that goes round loops.
 fn judge_loops(program: &Program, spurious: bool, on_fibers: bool) -> Judgement {
-    let Some(mut truths) = rounds::truths(program, spurious) else { return Judgement::TooLarge };
+    let Some(truths) = rounds::truths(program, spurious) else { return Judgement::TooLarge };
     let mut given_up = false;
     let difference = rounds::difference_of(program, spurious, &truths, |settings| {
         let found = drive::explore(program, settings);
@@ -249,23 +248,8 @@ fn judge_loops(program: &Program, spurious: bool, on_fibers: bool) -> Judgement 
         None if given_up => return Judgement::TooLarge,
         None => {}
     }
-    if !on_fibers || fibers::has_plain_accesses(program) {
-        return Judgement::Same;
-    }
-    if fibers::has_seqcst_stores(program) {
-        truths.remove(&Model::Tso);
-    }
-    // What the state of a thread is, fibers see otherwise: a register may be dead, or in memory that was not written.
-    truths.values_mut().for_each(|truth| truth.minimal.clear());
-    let mut cut = false;
-    let difference = rounds::difference_of(program, spurious, &truths, |settings| {
-        let found = fibers::explore(program, settings);
-        cut |= found.cut > 0;
-        found
-    });
+    let difference = if on_fibers { fibers::difference_in_loops(program, spurious, truths) } else { None };
     match difference {
-        // A loop that is not recognised leaves nothing to compare.
-        Some(_) if cut => Judgement::Same,
         Some(difference) => Judgement::Differs(format!("on fibers, {difference}")),
         None => Judgement::Same,
     }

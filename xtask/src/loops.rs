@@ -15,3 +15,4 @@ mod rust;
 mod shrink;
 mod source;
 mod verdict;
+mod worker;

@@ -38,11 +38,21 @@ pub enum Mutant {
     RoundHidesRelease,
     /// A thread stops at the first round that writes, whoever may notice it later.
     NoSpareRounds,
+    /// A thread is stuck in a loop although others have written what it would read next.
+    StaleReadsForEver,
+    /// A thread is stuck in a loop although a choice in its round may come out otherwise.
+    ChoicesForEver,
+    /// A round of a loop may leave something in memory.
+    RoundLeavesBytes,
+    /// A round of a loop is taken for a known one whatever its ops were answered.
+    AnswersIgnored,
+    /// A round of a loop is taken for a known one whatever is in the memory that it uses.
+    FootprintIgnored,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 16] = [
+    pub const ALL: [Mutant; 21] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -59,6 +69,11 @@ impl Mutant {
         Mutant::RoundIsObserved,
         Mutant::RoundHidesRelease,
         Mutant::NoSpareRounds,
+        Mutant::StaleReadsForEver,
+        Mutant::ChoicesForEver,
+        Mutant::RoundLeavesBytes,
+        Mutant::AnswersIgnored,
+        Mutant::FootprintIgnored,
     ];
 }
 
@@ -71,6 +86,24 @@ thread_local! {
 #[cfg(feature = "mutants")]
 pub fn choose(mutant: Option<Mutant>) {
     CHOSEN.set(mutant);
+}
+
+/// The mistake that this OS thread makes, to be made by a thread that works for it.
+#[cfg(feature = "mutants")]
+pub fn chosen() -> Option<Mutant> {
+    CHOSEN.get()
+}
+
+/// Chooses none.
+#[cfg(not(feature = "mutants"))]
+#[inline(always)]
+pub fn choose(_: Option<Mutant>) {}
+
+/// None.
+#[cfg(not(feature = "mutants"))]
+#[inline(always)]
+pub fn chosen() -> Option<Mutant> {
+    None
 }
 
 /// Whether this mistake is being made.

@@ -247,16 +247,21 @@ impl Touched {
         1 << thread.0.min(Touched::REST)
     }
 
-    /// Notes who has accessed what in a run.
-    pub fn note(&mut self, graph: &Graph) {
+    /// Notes what these events of a thread access.
+    pub fn note(&mut self, graph: &Graph, thread: ThreadId, events: &[Event]) {
         self.last.resize(graph.location_count().max(self.last.len()), Accesses::default());
-        for index in 0..graph.location_count() {
-            let addr = Addr(index as u32);
-            let threads = |ids: &[EventId]| ids.iter().fold(0, |sum, id| sum | Touched::bit(id.thread));
-            let (reads, writes) = (threads(graph.reads(addr)), threads(graph.writes(addr)));
-            let now = Accesses { name: graph.name(addr), reads, writes };
-            if self.last[index] != now {
-                self.last[index] = now;
+        let bit = Touched::bit(thread);
+        for event in events.iter().filter(|event| event.is_read() || event.is_write()) {
+            let name = graph.name(event.addr);
+            let (reads, writes) =
+                (if event.is_read() { bit } else { 0 }, if event.is_write() { bit } else { 0 });
+            let last = &mut self.last[event.addr.index()];
+            if last.name != name {
+                *last = Accesses { name, reads: 0, writes: 0 };
+            }
+            if (last.reads & reads, last.writes & writes) != (reads, writes) {
+                (last.reads, last.writes) = (last.reads | reads, last.writes | writes);
+                let now = *last;
                 self.add(now);
             }
         }
@@ -368,6 +373,22 @@ pub fn may_be_dropped(event: &Event) -> bool {
         Kind::Fence | Kind::Choice => true,
         Kind::Read | Kind::Write => !event.is_write() || (event.mode != Mode::Plain && !signals()),
         Kind::Spawn | Kind::Join | Kind::Finish => false,
+    }
+}
+
+/// Whether an event writes a value that was not there before the thread's last writes to the location, and another
+/// thread has read it: then no round with the event leaves nothing behind, whatever the thread does later.
+#[inline]
+pub fn is_noticed(graph: &Graph, id: EventId) -> bool {
+    let event = graph.event(id);
+    let noticed = |read: &EventId| read.thread != id.thread && graph.event(*read).rf == id;
+    event.is_write() && graph.reads(event.addr).iter().any(noticed) && {
+        let (bottom, place) = (graph.bottom(event.addr), graph.position(event.addr, id));
+        let before = (bottom..place).rev().map(|place| graph.write_at(event.addr, place));
+        let own = before.clone().take_while(|write| write.thread == id.thread && !write.is_init()).count();
+        // The first that is not the thread's own, too.
+        place - bottom > own
+            && before.take(own + 1).all(|write| graph.value(event.addr, write) != event.value)
     }
 }
 
@@ -489,7 +510,7 @@ pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting], patien
     let in_round = |id: EventId| !id.is_init() && all.iter().any(|other| other.has(id));
     waiting.events(graph).all(|(id, event)| {
         if event.is_free() {
-            return false;
+            return mutant::is(Mutant::ChoicesForEver);
         }
         if !event.is_read() {
             return true;
@@ -501,7 +522,7 @@ pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting], patien
         }
         // Nobody but those who wait may have written since.
         let since = graph.writes(event.addr).iter().rev().take_while(|&&write| write != event.rf);
-        let others = since.copied().any(|write| !in_round(write));
+        let others = since.copied().any(|write| !in_round(write)) && !mutant::is(Mutant::StaleReadsForEver);
         let seen = graph.read_value(id);
         let changes = |write: EventId, other: &Event| {
             other.is_write() && other.addr == event.addr && graph.value(event.addr, write) != seen

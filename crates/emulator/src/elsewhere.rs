@@ -1,30 +1,10 @@
 //! Systems where nothing is emulated: the same names, and every run ends at once.
 
-use crate::{Footprint, Host, Obstacle, Registers};
+use crate::{Dead, Footprint, Host, Obstacle, Registers};
 
 /// Whether machine code can be emulated here. It cannot.
 pub fn is_supported() -> bool {
     false
-}
-
-/// What is found out about a place: nothing.
-#[derive(Clone, Debug, Default)]
-pub struct Dead {
-    /// No register.
-    pub registers: u16,
-    /// No words.
-    pub words: Vec<(usize, u64)>,
-}
-
-impl Dead {
-    /// It always is.
-    ///
-    /// # Safety
-    /// None is needed here.
-    #[must_use]
-    pub unsafe fn holds(&self) -> bool {
-        true
-    }
 }
 
 /// None.

@@ -25,6 +25,7 @@
 )]
 
 mod block;
+mod dead;
 mod footprint;
 mod log;
 mod obstacle;
@@ -37,13 +38,14 @@ mod x86 {
     pub(crate) mod decode;
     pub(crate) mod library;
     pub(crate) mod machine;
+    mod operands;
     pub(crate) mod probe;
     pub(crate) mod step;
     pub(crate) mod strings;
     pub(crate) mod stub;
 }
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-pub use x86::dead::{Dead, dead_registers};
+pub use x86::dead::dead_registers;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub use x86::machine::{Machine, is_supported};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -54,12 +56,13 @@ mod elsewhere;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 use elsewhere::probe;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-pub use elsewhere::{Dead, Machine, dead_registers, is_supported};
+pub use elsewhere::{Machine, dead_registers, is_supported};
 
 mod host;
 mod registers;
 
 pub use block::keep_in_allocator;
+pub use dead::Dead;
 pub use footprint::Footprint;
 pub use host::{Enter, Host};
 pub use obstacle::{Name, Obstacle};

@@ -26,12 +26,15 @@
 //! call that nobody can foresee) the round goes on too.
 //!
 //! What is not in memory is compared as a number that front-ends give, *hidden* state: clocks that the program
-//! reads, and how many blocks are allocated.
+//! reads, and how many blocks the thread has allocated.
 
+mod frame;
+mod index;
 mod places;
 mod rounds;
 mod visits;
 
+pub use frame::Frame;
 pub use places::Places;
 pub use rounds::{Home, Rounds, Run, Settle, Trial, Verdict};
-pub use visits::{Ahead, Arrival, Frame, Loops, Review, Step};
+pub use visits::{Ahead, Arrival, Loops, Review, Step};

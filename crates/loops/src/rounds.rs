@@ -5,17 +5,26 @@ use std::ops::Range;
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
+use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Site, ThreadId, Value};
 use unpick_emulator::{Enter, Footprint, Machine, Obstacle, R8, R9, R10, R11, RCX, RDI, RDX, RSI};
 
-use crate::visits::{Arrival, Frame, Settled};
+use crate::frame::{Frame, Settled};
+use crate::index::{Index, fingerprint};
+use crate::visits::Arrival;
 
 /// Instructions that a round may take.
 const BUDGET: usize = 200_000;
 
 /// Idle rounds that are kept for each place and thread: where there are more, the loop has too many states to know them all,
 /// and goes on.
-const MOST: usize = 64;
+const MOST: usize = 256;
+
+/// Idle rounds that are kept where addresses differ from run to run: there they are of use in their own run only.
+const UNSTABLE: usize = 32;
+
+/// Answers by which rounds are found.
+const FIRSTS: usize = 3;
 
 /// Parts of the checker's memory that a round may use.
 const ASIDE: usize = 3;
@@ -41,6 +50,11 @@ impl Answered {
         let answer = answer(graph, id);
         let Event { kind, site, operand, expected, .. } = *event;
         Answered { kind, site, operand, expected, answer, spurious: event.has(Event::SPURIOUS) }
+    }
+
+    /// What tells most answers from each other.
+    fn words(&self) -> [u64; 3] {
+        [self.answer, self.site.0, self.operand]
     }
 }
 
@@ -76,18 +90,24 @@ pub type Settle = fn(ThreadId, u64) -> Option<u64>;
 /// Where a round begins: a place, a thread, and where its stack ends there.
 type Start = (Site, ThreadId, usize);
 
+/// A number that is the same for rounds of a thread that begin with the same answers.
+fn fingerprint_of_answers(thread: ThreadId, answers: &[[u64; 3]]) -> u64 {
+    fingerprint([thread.0.into()].into_iter().chain(answers.iter().flatten().copied()))
+}
+
 /// A number that is the same for rounds that begin at the same place with the same registers.
-fn fingerprint((site, thread, _): Start, settled: &Settled) -> u64 {
-    let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    settled.words().fold(mix(site.0, thread.0.into()), mix)
+fn fingerprint_of((site, thread, _): Start, settled: &Settled) -> u64 {
+    fingerprint([site.0, thread.0.into()].into_iter().chain(settled.words()))
 }
 
 /// The idle rounds that are known.
 #[derive(Debug, Default)]
 pub struct Rounds {
     known: Vec<Round>,
-    /// The rounds, in the order of the fingerprints of what they begin with.
-    index: Vec<(u64, u32)>,
+    /// The rounds, by the registers that they begin with.
+    index: Index,
+    /// The rounds, by their first answers: so many, or all.
+    firsts: Index,
     /// How many rounds begin at each place, in order.
     starts: Vec<(Start, usize)>,
     /// Pages of memory that does not last, which were found to be there in this run.
@@ -123,6 +143,27 @@ impl Rounds {
         self.allocate.then_some(ASSUMPTION)
     }
 
+    /// The same, if any round that is known allocates: otherwise nobody asks.
+    pub(crate) fn settled_if_any_allocates(&self, thread: ThreadId, frame: Frame) -> Settled {
+        if self.allocate { self.settled(thread, frame) } else { Settled::from(frame) }
+    }
+
+    /// Whether two frames of a thread are the same, but for addresses of blocks that are gone.
+    pub(crate) fn are_alike(&self, thread: ThreadId, one: &Frame, other: &Frame) -> bool {
+        one.is_near(other)
+            && one.words().zip(other.words()).all(|(one, other)| {
+                let settled = |word| self.settle.and_then(|settle| settle(thread, word));
+                one == other || settled(one).is_some_and(|form| settled(other) == Some(form))
+            })
+    }
+
+    /// Whether a thread that stood where the round begins stands there again. `same`: its frame is the same; `settled`: what it is
+    /// without the addresses of blocks that are gone.
+    pub(crate) fn is_still(&self, number: u32, same: bool, settled: &Settled) -> bool {
+        let round = &self.known[number as usize];
+        if round.allocates { round.from == *settled } else { same }
+    }
+
     /// Whether the round allocates.
     pub(crate) fn allocates(&self, number: u32) -> bool {
         self.known[number as usize].allocates
@@ -136,10 +177,11 @@ impl Rounds {
     /// A run begins on an OS thread: rounds that may use what another one has for itself are forgotten. Where addresses
     /// differ from run to run, rounds of earlier runs are of little use, and make room for new ones.
     pub(crate) fn begin(&mut self, os_thread: usize, stable: bool) {
-        if self.os_thread != os_thread || (!stable && self.known.len() >= MOST / 2) {
+        if self.os_thread != os_thread || (!stable && self.known.len() >= UNSTABLE) {
             self.os_thread = os_thread;
             self.known.clear();
             self.index.clear();
+            self.firsts.clear();
             self.starts.clear();
         }
         self.mapped.clear();
@@ -170,17 +212,14 @@ impl Rounds {
         hidden: u64,
         found: &mut Vec<u32>,
     ) {
-        let sought = fingerprint(start, from);
-        let first = self.index.partition_point(|&(fingerprint, _)| fingerprint < sought);
-        let alike = self.index[first..].iter().take_while(|(fingerprint, _)| *fingerprint == sought);
         let settle = |word| self.settle.and_then(|settle| settle(start.1, word));
-        for &(_, number) in alike {
+        for number in self.index.find(fingerprint_of(start, from)) {
             let round = &self.known[number as usize];
             // SAFETY: the bytes are there, since they always are, or we have asked; words are aligned.
             let holds = (round.start, &round.from, round.allocates) == (start, from, allocates)
                 && round.gone.iter().all(|&(at, form)| settle(unsafe { *(at as *const u64) }) == Some(form))
                 && round.hidden.is_none_or(|known| known == hidden)
-                && unsafe { round.lasting.holds() }
+                && (unsafe { round.lasting.holds() } || mutant::is(Mutant::FootprintIgnored))
                 && round.passing.is_mapped(&mut self.mapped)
                 && unsafe { round.passing.holds() };
             if holds {
@@ -190,15 +229,38 @@ impl Rounds {
     }
 
     fn add(&mut self, round: Round) {
-        let (start, number) = (round.start, self.known.len() as u32);
+        let start = round.start;
         match self.starts.binary_search_by_key(&start, |(start, _)| *start) {
             Ok(place) => self.starts[place].1 += 1,
             Err(place) => self.starts.insert(place, (start, 1)),
         }
-        let entry = (fingerprint(start, &round.from), number);
-        let place = self.index.partition_point(|other| *other < entry);
-        self.index.insert(place, entry);
+        self.index.add(fingerprint_of(start, &round.from));
+        let firsts: Vec<[u64; 3]> = round.answers.iter().take(FIRSTS).map(Answered::words).collect();
+        self.firsts.add(fingerprint_of_answers(start.1, &firsts));
         self.known.push(round);
+    }
+
+    /// Whether a known round may begin with the events that are recorded from this one on, or be the first of them.
+    #[inline]
+    pub(crate) fn may_begin(&self, graph: &Graph, id: EventId) -> bool {
+        if self.known.is_empty() {
+            return false;
+        }
+        let EventId { thread, index } = id;
+        let end = (graph.base(thread) + graph.thread(thread).len()) as u32;
+        if index + FIRSTS as u32 > end {
+            return true;
+        }
+        let mut firsts = [[0; 3]; FIRSTS];
+        (0..FIRSTS).any(|len| {
+            firsts[len] = Answered::new(graph, EventId { thread, index: index + len as u32 }).words();
+            let alike = self.firsts.find(fingerprint_of_answers(thread, &firsts[..=len]));
+            alike.into_iter().any(|number| {
+                let Round { start, answers, .. } = &self.known[number as usize];
+                let to = end.min(index + answers.len() as u32);
+                start.1 == thread && self.begins_with(number, graph, index, to)
+            })
+        })
     }
 
     /// Whether these events of the thread are the ops of the round, with its answers.
@@ -213,6 +275,7 @@ impl Rounds {
         answers.len() >= (to - from) as usize
             && answers.iter().zip(from..to).all(|(answered, index)| {
                 *answered == Answered::new(graph, EventId { thread: *thread, index })
+                    || mutant::is(Mutant::AnswersIgnored)
             })
     }
 
@@ -381,6 +444,11 @@ impl Trial {
         self.uses_hidden = true;
     }
 
+    /// The same, and what that was when the round began was not known to belong to it until now.
+    pub fn use_hidden_as(&mut self, hidden: u64) {
+        (self.hidden, self.uses_hidden) = (hidden, true);
+    }
+
     /// The event that answers the next op, if there is one.
     pub fn next_event(&self) -> Option<EventId> {
         let again = self.ahead.is_some_and(|rounds| rounds > 0);
@@ -492,7 +560,7 @@ impl Trial {
             changes.retain(|address| undefined.binary_search(address).is_err());
             footprint = undefined.into_iter().fold(footprint, |rest, byte| rest.without(byte..byte + 1));
         }
-        if let Some(&change) = changes.first() {
+        if let Some(&change) = changes.first().filter(|_| !mutant::is(Mutant::RoundLeavesBytes)) {
             return (trial, Verdict::Changes(Some(change)));
         }
         if footprint.ranges().any(|(address, _)| home(address) == Home::Checker) {

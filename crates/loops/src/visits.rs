@@ -1,14 +1,15 @@
 //! Threads that come to suspect places, and what is done about it.
 
-use unpick_core::event::EventId;
+use unpick_core::event::{Event, EventId};
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Site, ThreadId};
 use unpick_core::round::{self, Spare};
 use unpick_core::thread_set::ThreadSet;
 use unpick_core::violation::{Point, Wait, Waiter};
-use unpick_emulator::{Dead, R12, R13, R14, R15, RAX, RBP, RBX, RSP, Registers};
+use unpick_emulator::Dead;
 
+use crate::frame::Frame;
 use crate::places::{self, Places};
 use crate::rounds::{Rounds, Trial, Verdict};
 
@@ -27,122 +28,11 @@ const CANDIDATES: usize = 4;
 /// Rounds of a loop that are looked ahead before it is cut.
 const AHEAD: u32 = 1000;
 
+/// Classes of places; a power of two.
+const MET: usize = 32;
+
 /// Ways to be called by which a place is known apart.
 const MOST_CALLERS: usize = 8;
-
-/// The registers that a callee must preserve, and where the call returns to, as the entry of an op has put them below the
-/// caller's frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    /// Where they are.
-    address: usize,
-    /// r15, r14, r13, r12, rbp, rbx, and the return address; 0 for those that hold nothing.
-    words: [u64; 7],
-    /// A bit for each general register that holds nothing, since the code writes to it before it reads it.
-    dead: u16,
-}
-
-/// The registers of a frame, in its order.
-const PRESERVED: [usize; 6] = [R15, R14, R13, R12, RBP, RBX];
-
-impl Frame {
-    /// The frame at an address.
-    ///
-    /// # Safety
-    ///
-    /// An entry has put it there, and the call has not returned.
-    pub unsafe fn read(address: usize) -> Frame {
-        // SAFETY: the caller's promise.
-        Frame { address, words: unsafe { *(address as *const [u64; 7]) }, dead: 0 }
-    }
-
-    /// The frame without registers that hold nothing.
-    fn without(mut self, dead: u16) -> Frame {
-        self.dead = dead;
-        for (word, number) in self.words.iter_mut().zip(PRESERVED) {
-            if dead >> number & 1 == 1 {
-                *word = 0;
-            }
-        }
-        self
-    }
-
-    /// Where the live part of the caller's stack begins: at the address to which the call returns.
-    pub fn stack(&self) -> usize {
-        self.address + size_of_val(&self.words) - size_of::<u64>()
-    }
-
-    /// The address to which the call returns.
-    pub fn returns_to(&self) -> u64 {
-        self.words[6]
-    }
-
-    /// Where the code is: two frames with the same place are of the same call.
-    fn place(&self) -> (u64, usize) {
-        (self.returns_to(), self.stack())
-    }
-
-    /// The registers with which the caller goes on if the call returns `value`.
-    pub(crate) fn registers(&self, value: u64) -> Registers {
-        let rip = self.returns_to();
-        let mut registers = Registers { rip, flags: 0x202, ..Registers::default() };
-        let stack = (self.address + size_of_val(&self.words)) as u64;
-        for (register, word) in PRESERVED.into_iter().zip(self.words).chain([(RAX, value), (RSP, stack)]) {
-            registers.general[register] = word;
-        }
-        registers
-    }
-
-    /// The frame that an entry would make of these registers, which are those just after a call. The return address is
-    /// in memory: it is taken to be that of `like` if the stack is at the same place, since the call left it there.
-    pub(crate) fn at_call(registers: &Registers, like: Frame) -> Option<Frame> {
-        let general = &registers.general;
-        let stack = general[RSP] as usize;
-        let address = stack - (size_of_val(&like.words) - size_of::<u64>());
-        if address != like.address {
-            return None;
-        }
-        // The byte at the top of the stack is part of the footprint, which has been compared.
-        let mut words = [like.words[6]; 7];
-        for (word, number) in words.iter_mut().zip(PRESERVED) {
-            *word = general[number];
-        }
-        Some(Frame { address, words, dead: 0 }.without(like.dead))
-    }
-}
-
-/// A frame in which pointers to blocks that are gone stand for what is known of the blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Settled {
-    frame: Frame,
-    /// A bit for each of these words.
-    gone: u8,
-}
-
-impl From<Frame> for Settled {
-    fn from(frame: Frame) -> Settled {
-        Settled { frame, gone: 0 }
-    }
-}
-
-impl Settled {
-    /// The words.
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> + use<> {
-        self.frame.words.into_iter().chain([self.frame.address as u64])
-    }
-
-    /// The frame; `settle`: what a word stands for, if it points to a block that is gone.
-    pub(crate) fn new(mut frame: Frame, settle: impl Fn(u64) -> Option<u64>) -> Settled {
-        let mut gone = 0;
-        for (number, word) in frame.words.iter_mut().enumerate() {
-            if let Some(form) = settle(*word) {
-                *word = form;
-                gone |= 1 << number;
-            }
-        }
-        Settled { frame, gone }
-    }
-}
 
 /// A thread that comes to a suspect place.
 #[derive(Clone, Copy, Debug)]
@@ -194,17 +84,56 @@ pub enum Ahead {
 }
 
 /// An arrival since the thread last did something that others act on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Visit {
     site: Site,
     at: u32,
     frame: Frame,
-    settled: Settled,
-    hidden: u64,
+    /// What else belonged to the state; not asked for where no known round may follow.
+    hidden: Option<u64>,
     /// The known rounds that may follow.
     rounds: Vec<u32>,
     /// The last arrival at which the thread was in the same state, by its number.
     same: Option<usize>,
+}
+
+/// The arrivals of a thread, in order. What they hold is used again in the next run.
+#[derive(Debug, Default)]
+struct Visits {
+    all: Vec<Visit>,
+    len: usize,
+    /// No earlier one has rounds that may follow.
+    open: usize,
+}
+
+impl Visits {
+    fn clear(&mut self) {
+        (self.len, self.open) = (0, 0);
+    }
+
+    /// A new one, without rounds.
+    fn add(&mut self) -> &mut Visit {
+        if self.len == self.all.len() {
+            self.all.push(Visit::default());
+        }
+        self.len += 1;
+        let visit = &mut self.all[self.len - 1];
+        visit.rounds.clear();
+        visit
+    }
+
+    /// Those that may have rounds that follow.
+    fn open(&mut self) -> &mut [Visit] {
+        &mut self.all[self.open..self.len]
+    }
+}
+
+impl std::ops::Deref for Visits {
+    type Target = [Visit];
+
+    fn deref(&self) -> &[Visit] {
+        &self.all[..self.len]
+    }
 }
 
 /// What is known of the trials at a place.
@@ -246,7 +175,7 @@ pub struct Loops {
     pub places: Places,
     /// Idle rounds.
     pub rounds: Rounds,
-    visits: Vec<Vec<Visit>>,
+    visits: Vec<Visits>,
     records: Vec<Record>,
     /// Threads that have visits.
     open: ThreadSet,
@@ -262,12 +191,16 @@ pub struct Loops {
     repeats: bool,
     /// What was seen ahead in this run.
     seen: Vec<Seen>,
+    /// Whether an idle round was ever found.
+    found: bool,
     /// A trial that is under way.
     pub trial: Option<Trial>,
     /// How many rounds that write a thread may have behind it which nobody has noticed.
     spare: Spare,
     /// Where calls return to, with the stack there, and which registers hold nothing then.
     dead: Vec<(u64, usize, Dead)>,
+    /// Which of them was met last, for each of some classes of places.
+    met: [u32; MET],
 }
 
 impl Loops {
@@ -279,7 +212,7 @@ impl Loops {
         }
         self.trial = None;
         self.seen.clear();
-        self.visits.iter_mut().for_each(Vec::clear);
+        self.visits.iter_mut().for_each(Visits::clear);
         self.records.iter_mut().for_each(|record| record.arrivals.clear());
         self.watch_from.clear();
         self.open.clear();
@@ -321,33 +254,89 @@ impl Loops {
     }
 
     /// From where on a thread is looked at: the first suspect place after which nothing that is recorded is for others to
-    /// act on, or the end of what is recorded.
+    /// act on, or was [noticed](round::is_noticed); or the end of what is recorded.
     #[inline(always)]
-    pub fn watch_from(&mut self, graph: &Graph, thread: ThreadId) -> u32 {
+    pub fn watch_from(&mut self, execution: &Execution, thread: ThreadId) -> u32 {
         match self.watch_from.get(thread.index()) {
             Some(&Some(from)) => from,
-            _ => self.find_watch_from(graph, thread),
+            _ => self.find_watch_from(execution, thread),
         }
     }
 
     #[inline(never)]
-    fn find_watch_from(&mut self, graph: &Graph, thread: ThreadId) -> u32 {
+    fn find_watch_from(&mut self, execution: &Execution, thread: ThreadId) -> u32 {
+        let graph = execution.graph();
         if thread.index() >= self.watch_from.len() {
             self.watch_from.resize(thread.index() + 1, None);
         }
-        let base = graph.base(thread);
-        let recorded = graph.thread(thread).iter().enumerate().rev();
-        let mut from = (base + recorded.len()) as u32;
-        for (index, event) in recorded {
-            if !round::may_be_dropped(event) {
+        let base = graph.base(thread) as u32;
+        let mut from = base + graph.thread(thread).len() as u32;
+        if !execution.strategy().follows() && self.is_hopeless(graph, thread) {
+            self.watch_from[thread.index()] = Some(from);
+            return from;
+        }
+        for (event, index) in graph.thread(thread).iter().zip(base..from).rev() {
+            if !round::may_be_dropped(event) || round::is_noticed(graph, EventId { thread, index }) {
                 break;
             }
             if event.kind == Kind::Read && self.places.is_suspect(event.site) {
-                from = (base + index) as u32;
+                from = index;
             }
         }
         self.watch_from[thread.index()] = Some(from);
         from
+    }
+
+    /// Whether nothing is to be found out about rounds that begin with recorded events of a thread: no idle round is known
+    /// at any suspect place, and it does not come there often enough for the next trial to be due.
+    fn is_hopeless(&self, graph: &Graph, thread: ThreadId) -> bool {
+        let fails = |record: &Record| !record.succeeded && record.period() as usize > CANDIDATES;
+        self.records.iter().all(fails) && {
+            let period = self.records.iter().map(Record::period).min().unwrap_or(1) as usize;
+            let arrives = |event: &&Event| event.kind == Kind::Read && self.places.is_suspect(event.site);
+            graph.thread(thread).iter().filter(arrives).count() + CANDIDATES <= period
+        }
+    }
+
+    /// Notes an arrival before an event that is recorded, if no known round begins with what is recorded from there on:
+    /// then it is enough to know where the thread was. Whether it did.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Frame::read`].
+    #[inline]
+    pub unsafe fn pass(&mut self, execution: &Execution, thread: ThreadId, op: &Op, address: usize) -> bool {
+        let (graph, at) = (execution.graph(), execution.position(thread));
+        let is_past = at < graph.past_of(thread);
+        if is_past || !execution.has_stable_addresses() || execution.strategy().follows() {
+            return false;
+        }
+        let visits = self.visits_of(graph, thread);
+        if visits.last().is_some_and(|last| last.at >= at) {
+            return true;
+        }
+        if self.rounds.may_begin(graph, EventId { thread, index: at }) {
+            return false;
+        }
+        // SAFETY: the caller's promise.
+        let frame = unsafe { Frame::read(address) };
+        let visit = self.visits[thread.index()].add();
+        (visit.site, visit.at, visit.frame, visit.hidden, visit.same) = (op.site, at, frame, None, None);
+        true
+    }
+
+    /// The arrivals of a thread; those that the graph may have let go of are forgotten.
+    #[inline]
+    fn visits_of(&mut self, graph: &Graph, thread: ThreadId) -> &mut Visits {
+        if thread.index() >= self.visits.len() {
+            self.visits.resize_with(thread.index() + 1, Visits::default);
+            self.left.resize_with(thread.index() + 1, Vec::new);
+        }
+        let visits = &mut self.visits[thread.index()];
+        if visits.len >= MOST || visits.first().is_some_and(|first| first.at < graph.past_of(thread)) {
+            visits.clear();
+        }
+        visits
     }
 
     /// Notes an arrival before an event that is recorded. Where addresses differ from run to run nothing is known of it
@@ -368,31 +357,25 @@ impl Loops {
     /// Notes an arrival. The last one before at which the thread was in the same state.
     fn add(&mut self, graph: &Graph, arrival: &Arrival<'_>, at: u32) -> Option<usize> {
         let Arrival { thread, op, frame, hidden } = *arrival;
-        if thread.index() >= self.visits.len() {
-            self.visits.resize_with(thread.index() + 1, Vec::new);
-            self.left.resize_with(thread.index() + 1, Vec::new);
-        }
-        let visits = &mut self.visits[thread.index()];
-        if visits.len() >= MOST || visits.first().is_some_and(|first| first.at < graph.past_of(thread)) {
-            visits.clear();
-        }
-        let settled = self.rounds.settled(thread, frame);
+        self.visits_of(graph, thread);
+        let visits = &self.visits[thread.index()];
+        let settled = self.rounds.settled_if_any_allocates(thread, frame);
         let is_same = |visit: &Visit| {
             !visit.rounds.is_empty()
-                && (visit.site, visit.settled, visit.hidden) == (op.site, settled, hidden)
+                && (visit.site, visit.hidden) == (op.site, Some(hidden))
                 && visit.rounds.iter().any(|&number| {
-                    (visit.frame == frame || self.rounds.allocates(number))
+                    self.rounds.is_still(number, visit.frame == frame, &settled)
                         && self.rounds.is_answered(number, graph, visit.at, at)
                 })
         };
-        let same = visits.iter().rposition(is_same);
-        let mut rounds = Vec::new();
-        self.rounds.find(arrival, &settled, &mut rounds);
-        visits.push(Visit { site: op.site, at, frame, settled, hidden, rounds, same });
+        let same = visits[visits.open..].iter().rposition(is_same).map(|number| visits.open + number);
+        let visits = &mut self.visits[thread.index()];
+        let visit = visits.add();
+        (visit.site, visit.at, visit.frame, visit.hidden) = (op.site, at, frame, Some(hidden));
+        visit.same = same;
+        self.rounds.find(arrival, &settled, &mut visit.rounds);
         // What others do to footprints is followed for the last arrivals only.
-        if let Some(old) = visits.len().checked_sub(NEAR + 1) {
-            visits[old].rounds.clear();
-        }
+        visits.open = visits.open.max(visits.len.saturating_sub(NEAR));
         self.open.insert(thread);
         same
     }
@@ -433,7 +416,8 @@ impl Loops {
     fn repeated(&self, graph: &Graph, arrival: &Arrival<'_>, at: u32) -> Option<usize> {
         let (here, earlier) = self.visits[arrival.thread.index()].split_last()?;
         earlier.iter().rposition(|visit| {
-            (visit.site, visit.settled, visit.hidden) == (here.site, here.settled, here.hidden)
+            (visit.site, visit.hidden) == (here.site, here.hidden)
+                && self.rounds.are_alike(arrival.thread, &visit.frame, &here.frame)
                 && here.rounds.iter().any(|&number| {
                     (visit.frame == here.frame || self.rounds.allocates(number))
                         && self.rounds.is_answered(number, graph, visit.at, at)
@@ -448,13 +432,18 @@ impl Loops {
         let (graph, at) = (execution.graph(), execution.position(thread));
         let (mut candidates, mut found, mut idle) = ([0; CANDIDATES], 0, false);
         let follows = execution.strategy().follows();
-        let is_due = !execution.goes_on(thread) && (self.is_due(thread, op.site, &frame) || follows);
-        if !is_due && !execution.samples() {
-            return (idle, None);
-        }
         let mut visits = self.visits[thread.index()].iter().rev();
         let Some(here) = visits.next() else { return (idle, None) };
-        let visits = visits.filter(|visit| (visit.site, visit.hidden) == (op.site, hidden));
+        let is_here =
+            |visit: &&Visit| visit.site == op.site && visit.hidden.is_none_or(|other| other == hidden);
+        let visits = visits.filter(is_here);
+        let is_alike = |visit: &Visit| {
+            visit.frame.is_near(&frame)
+                && self.rounds.are_alike(thread, &visit.frame.without(frame.dead), &frame)
+        };
+        if !execution.samples() && !visits.clone().take(NEAR).any(is_alike) {
+            return (idle, None);
+        }
         // A round may have come by its place several times. Nothing must be left behind from one time to the next.
         let mut end = at;
         for visit in visits.take(NEAR) {
@@ -468,12 +457,12 @@ impl Loops {
             (idle, end) = (true, visit.at);
             // What the same answers lead to from here may be known already.
             let known = |&number: &u32| self.rounds.is_answered(number, graph, visit.at, at);
-            if visit.settled == here.settled && found < CANDIDATES && !here.rounds.iter().any(known) {
+            if is_alike(visit) && found < CANDIDATES && !here.rounds.iter().any(known) {
                 candidates[found] = visit.at;
                 found += 1;
             }
         }
-        if found == 0 || !is_due {
+        if found == 0 || execution.goes_on(thread) || !(self.is_due(thread, op.site, &frame) || follows) {
             return (idle, None);
         }
         // Rounds may be made of several others; if the last one is not idle, the next longer one may be.
@@ -537,12 +526,16 @@ impl Loops {
         let Verdict::Idle(number) = *verdict else {
             self.record(trial.site).failures += 1;
             // Where an execution is followed, the thread is known to go round: the next longer round is tried.
-            self.repeats = execution.strategy().follows();
-            self.failed.push(here);
-            return self.repeats.then_some(false);
+            return execution.strategy().follows().then(|| {
+                self.failed.push(here);
+                self.repeats = true;
+                false
+            });
         };
+        self.found = true;
         self.record(trial.site).succeeded = true;
-        if let Some(last) = self.visits.get_mut(trial.thread.index()).and_then(|visits| visits.last_mut()) {
+        let visits = self.visits.get_mut(trial.thread.index());
+        if let Some(last) = visits.and_then(|visits| visits.open().last_mut()) {
             last.rounds.push(number);
         }
         // The thread was left for the trial, and the round is one of those that it comes back to.
@@ -559,11 +552,15 @@ impl Loops {
     /// Looks at how an execution has ended: whether the search must start over, since others notice more rounds of a
     /// thread than was known.
     pub fn review(&mut self, execution: &mut Execution, outcome: &Outcome) -> Review {
-        // Before anything is suspect there are no rounds, and afterwards the search starts over.
-        if !self.places.any() || !matches!(outcome, Outcome::Complete | Outcome::Blocked(_)) {
+        // Before a round is known nothing can be noticed, and then the search starts over, where addresses are the same in
+        // each run.
+        if !self.places.any() || !self.found && execution.has_stable_addresses() {
             return Review::Fine;
         }
         execution.note_accesses();
+        if !matches!(outcome, Outcome::Complete | Outcome::Blocked(_)) {
+            return Review::Fine;
+        }
         match execution.wanted_spare() {
             None => Review::Fine,
             Some((wanted, site)) if wanted.rounds > round::MOST_SPARE => Review::TooMany(site),
@@ -589,11 +586,17 @@ impl Loops {
         // SAFETY: the caller's promise.
         let frame = unsafe { Frame::read(address) };
         let place = frame.place();
-        let here = |&&(returns_to, stack, _): &&(u64, usize, Dead)| (returns_to, stack) == place;
         // SAFETY: the words are of the thread's stack, behind its frame.
-        if let Some((.., dead)) = self.dead.iter().filter(here).find(|(.., dead)| unsafe { dead.holds() }) {
+        let fits = |known: &(u64, usize, Dead)| (known.0, known.1) == place && unsafe { known.2.holds() };
+        let class = (place.0 as usize ^ place.1 >> 4) % MET;
+        if let Some((.., dead)) = self.dead.get(self.met[class] as usize).filter(|known| fits(known)) {
             return frame.without(dead.registers);
         }
+        if let Some(number) = self.dead.iter().position(fits) {
+            self.met[class] = number as u32;
+            return frame.without(self.dead[number].2.registers);
+        }
+        let here = |known: &&(u64, usize, Dead)| (known.0, known.1) == place;
         let stack = frame.stack() + size_of::<u64>();
         let enough = self.dead.iter().filter(here).count() >= MOST_CALLERS;
         let dead =
@@ -618,7 +621,7 @@ impl Loops {
         let (graph, now) = (execution.graph(), execution.position(thread));
         let left = &mut left[thread.index()];
         left.clear();
-        for visit in &mut visits[thread.index()] {
+        for visit in visits[thread.index()].open() {
             // What the thread has done since tells most rounds from the one that it makes.
             visit.rounds.retain(|&number| rounds.begins_with(number, graph, visit.at, now));
             visit.rounds.iter().for_each(|&number| rounds.copy(number, left));
@@ -630,7 +633,7 @@ impl Loops {
     pub fn enter(&mut self, thread: ThreadId) {
         let Loops { visits, left, rounds, .. } = self;
         let mut left = &left[thread.index()][..];
-        for visit in &mut visits[thread.index()] {
+        for visit in visits[thread.index()].open() {
             visit.rounds.retain(|&number| rounds.is_as_copied(number, &mut left));
         }
     }

@@ -17,6 +17,7 @@ use crate::facts::Facts;
 use crate::isolation;
 use crate::output::Kept;
 use crate::record::Recorder;
+use crate::seeks;
 use crate::session::{self, Session};
 use crate::standby::Standby;
 use crate::start::send;
@@ -395,6 +396,7 @@ fn assumptions(conclusion: &Conclusion<'_>, session: &Session) -> Vec<String> {
         assumptions.push(String::from("waits for condition variables return only for a reason"));
     }
     assumptions.extend(session.loops.rounds.assumption().map(String::from));
+    assumptions.extend(session.seeks.any().then(|| String::from(seeks::ASSUMPTION)));
     if session.excuses.any_races() {
         assumptions.push(String::from("what races read that were passed over was not explored in every way"));
     }

@@ -16,6 +16,7 @@
 //! | `entry` | how calls come in, with the caller's registers and stack in view |
 //! | `abi_atomic`, `abi_plain`, `abi_bytes` | what the instrumentation calls, and functions that copy bytes |
 //! | `threads`, `pthread`, `c11`, `futex`, `statics`, `time`, `random`, `memory`, `crash` | what stands in front of the C library |
+//! | `unseen`, `seeks` | state of threads that is not in memory |
 //! | `unwind` | how threads end themselves |
 //! | `refused` | what cannot be checked |
 //! | `told` | what programs tell us: `unpick.h` |
@@ -65,6 +66,7 @@ mod random;
 mod real;
 mod record;
 mod refused;
+mod seeks;
 mod session;
 mod shadow;
 mod snapshot;

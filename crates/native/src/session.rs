@@ -27,6 +27,7 @@ use crate::modules::Modules;
 use crate::places::Places;
 use crate::pool;
 use crate::record::Recorder;
+use crate::seeks::Seeks;
 use crate::shadow::Shadow;
 use crate::snapshot::Snapshot;
 use crate::threads::{self, AtExit, Thread};
@@ -79,6 +80,8 @@ pub(crate) struct Session {
     pub(crate) loops: Loops,
     /// Numbers for what threads have that is not in memory; no number is given twice.
     pub(crate) unseen: Numbers,
+    /// Files whose offsets rounds of loops use.
+    pub(crate) seeks: Seeks,
     /// The round that is being tried.
     pub(crate) trying: Option<Trying>,
     /// Tries rounds of loops.
@@ -174,6 +177,7 @@ impl Session {
             places: Places::default(),
             loops: Loops::default(),
             unseen: Numbers::default(),
+            seeks: Seeks::default(),
             trying: None,
             machine: None,
             reads_clock: false,

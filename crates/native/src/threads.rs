@@ -12,6 +12,7 @@ use crate::mode::{self, Mode};
 use crate::ops::{self, Caller};
 use crate::places::Key;
 use crate::real::pass;
+use crate::seeks::Offsets;
 use crate::session::{self, depart_for_good};
 use crate::sys;
 use crate::unseen::Unseen;
@@ -93,16 +94,16 @@ impl Thread {
         self.fiber.begin();
     }
 
-    /// What belongs to its state and is not in memory: its clock, and what random numbers come next.
+    /// What belongs to its state and is not in memory, but for offsets of files: its clock, and what random numbers come next.
     pub(crate) fn unseen(&self) -> Unseen {
         let Thread { clock, seed, drawn, .. } = *self;
-        Unseen { clock, seed, drawn }
+        Unseen { clock, seed, drawn, offsets: Offsets::default() }
     }
 
     /// Puts that back; whether it was something else.
     pub(crate) fn set_unseen(&mut self, to: Unseen) -> bool {
         let before = self.unseen();
-        Unseen { clock: self.clock, seed: self.seed, drawn: self.drawn } = to;
+        Unseen { clock: self.clock, seed: self.seed, drawn: self.drawn, .. } = to;
         before != to
     }
 

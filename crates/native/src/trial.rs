@@ -22,6 +22,7 @@ use crate::memory;
 use crate::mode::{self, Mode};
 use crate::own_memory;
 use crate::places::Key;
+use crate::seeks::{self, Offsets};
 use crate::session::{self, Session};
 
 /// Modules whose functions, and those of modules in them, may be called in a trial: they do nothing but take ops, and say what bytes of the program they use.
@@ -47,6 +48,8 @@ pub(crate) struct Trying {
     lost: bool,
     /// Where its own blocks begin.
     mark: Mark,
+    /// Where files stood when it came to use their offsets.
+    offsets: Offsets,
 }
 
 impl Trying {
@@ -228,6 +231,23 @@ impl Runtime {
         }
         trying.trial.entered(machine, value)
     }
+
+    /// Carries out `lseek`. The offset is put back at the end.
+    fn seek(&self, machine: &mut Machine) -> Enter {
+        let [file, to, whence] = [RDI, RSI, RDX].map(|register| machine.registers.general[register]);
+        // SAFETY: the session is never freed, and nobody else uses these parts of it now.
+        let (seeks, trying) = unsafe { (&mut (*self.session).seeks, &mut (*self.session).trying) };
+        let Some(trying) = trying else { return Enter::GiveUp("there is no trial") };
+        let file = file as i32;
+        if !seeks.add(file, trying.trial.thread) {
+            return Enter::GiveUp("uses the offset of a file that others use");
+        }
+        seeks::note(&mut trying.offsets, file);
+        match seeks::seek(file, to as i64, whence as i32) {
+            Some(offset) => trying.trial.entered(machine, offset as u64),
+            None => Enter::GiveUp("seeks in vain"),
+        }
+    }
 }
 
 fn is_safe(entry: &Entry) -> bool {
@@ -247,6 +267,9 @@ pub(crate) fn returns(function: usize) -> bool {
 impl Host for Runtime {
     fn enter(&mut self, machine: &mut Machine) -> Enter {
         let function = machine.registers.rip as *const ();
+        if function == libc::lseek as *const () {
+            return self.seek(machine);
+        }
         let Some(entry) = entry::all().iter().find(|entry| entry.address == function) else {
             return Enter::Code;
         };
@@ -315,7 +338,13 @@ fn make(session: *mut Session, trial: &mut Trial, machine: &mut Machine, mark: M
     // SAFETY: the session is never freed, and whoever calls uses other parts of it meanwhile.
     let (trying, known) =
         unsafe { (&mut (*session).trying, &mut (&mut (*session).threads)[trial.thread.index()]) };
-    *trying = Some(Trying { trial: *trial, machine: &raw mut *machine, lost: false, mark });
+    *trying = Some(Trying {
+        trial: *trial,
+        machine: &raw mut *machine,
+        lost: false,
+        mark,
+        offsets: Offsets::default(),
+    });
     let (fiber, call, kept) = (known.fiber, known.call, known.unseen());
     let mut host = Runtime { session };
     trial.set_out(machine, 0);
@@ -339,8 +368,15 @@ fn make(session: *mut Session, trial: &mut Trial, machine: &mut Machine, mark: M
     // SAFETY: as above.
     let (trying, known) =
         unsafe { (&mut (*session).trying, &mut (&mut (*session).threads)[trial.thread.index()]) };
-    *trial = trying.take().map_or(*trial, |trying| trying.trial);
     let mut leaves = known.set_unseen(kept);
+    if let Some(trying) = trying.take() {
+        *trial = trying.trial;
+        leaves |= seeks::put_back(&trying.offsets);
+        if trying.offsets != Offsets::default() {
+            // SAFETY: as above. All of that is as it was when the round began.
+            trial.use_hidden_as(unsafe { &mut *session }.hidden(trial.thread));
+        }
+    }
     let blocks = heap::since(trial.thread, mark);
     if let (Some(first), Some(last)) = (blocks.first(), blocks.last()) {
         leaves |= blocks.iter().any(|block| block.freed.is_none());

@@ -3,12 +3,16 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
+use crate::seeks::Offsets;
+
 /// What belongs to the state of a thread and is not in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Unseen {
     pub(crate) clock: u64,
     pub(crate) seed: Option<u32>,
     pub(crate) drawn: u64,
+    /// Where files stand whose offsets its rounds use.
+    pub(crate) offsets: Offsets,
 }
 
 /// Numbers for such states. None is given twice; if there are very many states, one may get another number later.

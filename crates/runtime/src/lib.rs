@@ -11,6 +11,7 @@ pub mod facts;
 mod fiber;
 mod here;
 pub mod interrupt;
+mod known;
 mod leaks;
 mod limits;
 mod loaded;

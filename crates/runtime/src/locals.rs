@@ -52,9 +52,9 @@ impl Locals {
         }
     }
 
-    /// How many values there are.
-    pub(crate) fn count(&self) -> usize {
-        self.threads.iter().map(Vec::len).sum()
+    /// How many values a thread has.
+    pub(crate) fn count(&self, thread: ThreadId) -> usize {
+        self.threads.get(thread.index()).map_or(0, Vec::len)
     }
 
     fn of(&mut self, thread: ThreadId) -> &mut Vec<Local> {

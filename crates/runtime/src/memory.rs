@@ -23,9 +23,10 @@ use unpick_core::violation::{Access, Block, Kind, Point, Violation};
 
 use crate::arena::{self, FREED, NEW};
 use crate::current;
+use crate::known::Known;
 use crate::ops::{Object, leave_for_good};
 use crate::registers::forget_scratch;
-use crate::session::{Known, Session};
+use crate::session::Session;
 use crate::tag::{self, Tag};
 
 /// The stamp of a tag that nothing was written to.

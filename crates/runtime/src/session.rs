@@ -24,17 +24,16 @@ use crate::current;
 use crate::facts::Facts;
 use crate::fiber::Fiber;
 use crate::here::Ambient;
+use crate::known::Known;
 use crate::limits::Limits;
 use crate::locals::{self, Locals};
 use crate::memory::Shared;
-use crate::ops::Object;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::site;
 use crate::statics::Statics;
-use crate::tag::Tag;
-use crate::trial::Trials;
+use crate::trial::{self, Trials};
 use crate::wording;
 use unpick_core::thread_set::ThreadSet;
 use unpick_loops::Loops;
@@ -63,59 +62,6 @@ impl Job {
 
 /// A position that no thread reaches.
 const NEVER: u32 = u32::MAX;
-
-/// What is known of an object that has a location or a cell.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    /// Name of its type.
-    pub(crate) kind: &'static str,
-    birth: Birth,
-}
-
-/// When the memory that an object lives in was allocated.
-#[derive(Clone, Copy, Debug)]
-enum Birth {
-    /// Nobody has asked yet; the object is here.
-    At(usize),
-    /// The thread, and how many events it had.
-    Known(ThreadId, u32),
-    /// Not by a thread under test.
-    Outside,
-}
-
-impl Known {
-    /// Nothing is known.
-    pub(crate) const NONE: Known = Known { kind: "", birth: Birth::Outside };
-
-    /// What is known when an object is first used.
-    pub(crate) fn new(object: &Object<'_>) -> Known {
-        Known { kind: object.kind, birth: Birth::At(object.tag as *const Tag as usize) }
-    }
-
-    /// What is known of an object in memory that no thread under test has allocated.
-    pub(crate) fn outside(object: &Object<'_>) -> Known {
-        Known { kind: object.kind, birth: Birth::Outside }
-    }
-
-    /// What is known of an object whose memory a thread allocated when it had so many events.
-    pub(crate) fn born(object: &Object<'_>, thread: ThreadId, birth: u32) -> Known {
-        Known { kind: object.kind, birth: Birth::Known(thread, birth) }
-    }
-
-    fn birth(&mut self, arenas: &[Option<Box<Arena>>]) -> Option<(ThreadId, u32)> {
-        if let Birth::At(address) = self.birth {
-            let owner = arenas.iter().enumerate().find_map(|(t, arena)| {
-                let arena = arena.as_ref().filter(|arena| arena.contains(address))?;
-                Some((ThreadId(t as u32), arena.birth(address)?))
-            });
-            self.birth = owner.map_or(Birth::Outside, |(thread, birth)| Birth::Known(thread, birth));
-        }
-        match self.birth {
-            Birth::Known(thread, birth) => Some((thread, birth)),
-            _ => None,
-        }
-    }
-}
 
 /// A check in progress.
 pub(crate) struct Session {
@@ -358,6 +304,7 @@ impl Session {
         self.clocks.clear();
         self.detached.clear();
         self.execution.set_timers(self.limits.timeouts == Timeouts::Last);
+        self.loops.rounds.settle_by(trial::settle);
         self.loops.begin(current::place().start, self.execution.has_stable_addresses());
         self.execution.set_spare(self.loops.spare());
         self.watched.clear();
@@ -398,7 +345,7 @@ impl Session {
         if self.execution.samples() {
             watched |= self.watched.contains(thread);
         } else if self.loops.places.any() && !watched {
-            self.watch_from = self.loops.watch_from(self.execution.graph(), thread);
+            self.watch_from = self.loops.watch_from(&self.execution, thread);
             watched = self.execution.position(thread) >= self.watch_from;
         }
         self.take_path(watched);

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use unpick_core::error::Error;
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
+use unpick_core::mutant;
 use unpick_core::op::Site;
 use unpick_core::plan::{Ending, Moment, Outlook, Plan, Step, Tally};
 use unpick_core::schedule::Knowledge;
@@ -152,7 +153,9 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
     }
     loop {
         let (sender, receiver) = sync_channel(1);
+        let mutant = mutant::chosen();
         let spawned = std::thread::Builder::new().name(String::from("unpick")).spawn(move || {
+            mutant::choose(mutant);
             let pause = work(&mut session, &mut state);
             let _ = sender.send((session, state, pause));
         });

@@ -11,6 +11,7 @@
 //!
 //! Left out: programs with plain accesses. The library checks those without events.
 
+use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -32,6 +33,7 @@ use unpick_runtime::{Limits, Tag};
 use crate::drive::{self, Explored, Settings};
 use crate::key::{EventAt, Key};
 use crate::program::{Mode, Program, Stmt, Value};
+use crate::rounds::{self, Unrolled};
 use crate::{Code, Machine, Model, Options, Step, compare, enumerate};
 
 /// How long a program may do nothing visible; generous, as machines may be busy.
@@ -53,6 +55,31 @@ pub fn difference(program: &Program, spurious: bool) -> Option<String> {
         _ => explore(program, settings),
     });
     own.or_else(|| difference_when_flushed(program, spurious))
+}
+
+/// What fibers get wrong about a program with loops, in words, given its graphs. Programs with plain accesses pass. Under `tso`,
+/// fibers run another program if there are `sc` stores: that is not compared.
+pub fn difference_in_loops(
+    program: &Program,
+    spurious: bool,
+    mut truths: BTreeMap<Model, Unrolled>,
+) -> Option<String> {
+    if has_plain_accesses(program) {
+        return None;
+    }
+    if has_seqcst_stores(program) {
+        truths.remove(&Model::Tso);
+    }
+    // What the state of a thread is, fibers see otherwise: a register may be dead, or in memory that was not written.
+    truths.values_mut().for_each(|truth| truth.minimal.clear());
+    let mut cut = false;
+    let difference = rounds::difference_of(program, spurious, &truths, |settings| {
+        let found = explore(program, settings);
+        cut |= found.cut > 0;
+        found
+    });
+    // A loop that is not recognised leaves nothing to compare.
+    difference.filter(|_| !cut)
 }
 
 /// What fibers get wrong under `tso` about a program with `sc` stores, in words.
@@ -146,7 +173,10 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             }
         })),
     };
-    let ending = worker::explore(task, &mut |_, _| {}).map(|explored| explored.ending);
+    let ending = worker::explore(task, &mut |_, _| {}).map(|explored| {
+        // A loop that was cut, or of which others notice too many rounds, is what the verdict names as a limit.
+        if explored.cut_loops.is_empty() { explored.ending } else { Ending::Executions }
+    });
     let witness = std::mem::take(&mut *witness.lock().unwrap_or_else(PoisonError::into_inner));
     match (ending, witness.problem) {
         (Ok(Ending::Exhausted), None) => witness.found,

@@ -6,7 +6,7 @@ use unpick_core::mutant::{self, Mutant};
 use unpick_testkit::drive::{Settings, explore};
 use unpick_testkit::generate::{Profile, generate};
 use unpick_testkit::litmus::load;
-use unpick_testkit::{Model, Program, Random, bounded, compare, family, rounds, traces, waiting};
+use unpick_testkit::{Model, Program, Random, bounded, compare, family, fibers, rounds, traces, waiting};
 
 /// Random programs per profile.
 const PROGRAMS: u64 = 300;
@@ -86,16 +86,27 @@ fn is_noticed(mutant: Mutant, profiles: &[Profile], differs: impl Fn(&Program) -
 }
 
 /// The same with programs that have loops.
-fn is_noticed_in_loops(mutant: Mutant) -> bool {
+fn is_noticed_in_loops(mutant: Mutant, on_fibers: bool) -> bool {
     let mut random = Random::new(3);
     (0..1000).any(|_| {
         let program = waiting::generate(&mut random);
         let Some(truths) = rounds::truths(&program, false) else { return false };
-        mutant::choose(Some(mutant));
-        let difference =
-            rounds::difference_of(&program, false, &truths, |settings| explore(&program, settings));
-        mutant::choose(None);
-        difference.is_some()
+        let differs = |mutant| {
+            mutant::choose(mutant);
+            let difference = match on_fibers {
+                true => fibers::difference_in_loops(&program, false, truths.clone()),
+                false => {
+                    rounds::difference_of(&program, false, &truths, |settings| explore(&program, settings))
+                }
+            };
+            mutant::choose(None);
+            difference
+        };
+        let noticed = differs(Some(mutant)).is_some();
+        if noticed && let Some(difference) = differs(None) {
+            panic!("{difference}");
+        }
+        noticed
     })
 }
 
@@ -122,7 +133,12 @@ fn every_known_mistake_is_noticed() {
             Mutant::RoundChangesValue
             | Mutant::RoundIsObserved
             | Mutant::RoundHidesRelease
-            | Mutant::NoSpareRounds => is_noticed_in_loops(mutant),
+            | Mutant::NoSpareRounds
+            | Mutant::StaleReadsForEver
+            | Mutant::ChoicesForEver => is_noticed_in_loops(mutant, false),
+            Mutant::RoundLeavesBytes | Mutant::AnswersIgnored | Mutant::FootprintIgnored => {
+                is_noticed_in_loops(mutant, true)
+            }
             Mutant::SleepingThreadAskedFor => is_noticed(mutant, &[Profile::Atomics], by_traces),
             Mutant::WaitersSkipped | Mutant::SleepersStayAsleep => {
                 is_noticed(mutant, &[Profile::Locks], by_traces)

@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::builds::{self, CBuild, RustBuild};
 use super::compare::{Built, Judgement};
 use super::program::{Place, Program};
-use super::verdict::for_each;
 use super::{c, rust};
 use crate::Problem;
 use crate::shell::root;
@@ -88,7 +88,7 @@ impl Build {
                 write(&folder.join("Cargo.toml"), &manifest)?;
                 write(&folder.join("src/main.rs"), &self.source(programs))?;
                 let programs = build.build(&folder.join("Cargo.toml"))?;
-                Ok(Built::Rust { program: programs.join(package) })
+                Ok(Built::Rust { program: programs.join(package), worker: Mutex::default() })
             }
             Build::C(build, unpick) => {
                 let folder = builds::folder("fuzz-c")?;
@@ -128,7 +128,6 @@ impl Batch {
 
     /// Judges each program.
     pub(crate) fn judge(&self) -> Result<Vec<Judgement>, Problem> {
-        let numbered: Vec<(usize, &Program)> = self.programs.iter().enumerate().collect();
-        for_each(&numbered, |(number, program)| self.built.judge(*number, program))
+        self.programs.iter().enumerate().map(|(number, program)| self.built.judge(number, program)).collect()
     }
 }

@@ -39,7 +39,8 @@ fn functions(number: usize, program: &Program, lines: &mut Lines) {
         lines.add(format!("static {kind} s{number}_{slot};"));
     }
     let first = program.first.map(|number| number.to_string()).join(", ");
-    lines.add(format!("static atomic_uint numbers{number}[{VARIABLES}] = {{ {first} }};"));
+    // The compiler is not to know that nobody writes to one of them.
+    lines.add(format!("atomic_uint numbers{number}[{VARIABLES}] = {{ {first} }};"));
     lines.add(format!("static unsigned locked{number} = {};", program.locked));
     for form in [Form::Real, Form::Bounded] {
         let name = form.name();

@@ -8,9 +8,11 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Mutex;
 
 use super::program::Program;
 use super::verdict::{Verdict, checking, output};
+use super::worker::{Worker, listen};
 use crate::Problem;
 
 /// Rounds of a loop in the reference.
@@ -19,8 +21,14 @@ pub(crate) const ROUNDS: usize = 4;
 /// Rounds in the reference before it is said to lack a violation.
 const MORE_ROUNDS: usize = 8;
 
-/// Time for each run.
-const TIME: &str = "3s";
+/// Seconds for each run.
+const TIME: u64 = 3;
+
+/// Seconds for a run of a program that breaks a property, to see what else it breaks.
+const MORE_TIME: u64 = 1;
+
+/// So many kinds of violations are found in a run, if more than one is looked for.
+const VIOLATIONS: usize = 9;
 
 /// Violations that the reference cannot have.
 const ENDLESS: [&str; 2] = ["livelock", "deadlock"];
@@ -47,10 +55,56 @@ impl Way {
 }
 
 /// Programs that were built together.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Built {
-    Rust { program: PathBuf },
+    /// With a process that makes checks, if there is one.
+    Rust { program: PathBuf, worker: Mutex<Option<Worker>> },
+    /// With the command line that starts it.
     C { unpick: PathBuf, program: PathBuf },
+}
+
+/// How a program is run, and with which settings.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    number: usize,
+    model: &'static str,
+    way: Way,
+    rounds: usize,
+    /// How many violations are looked for.
+    violations: usize,
+    /// How many seconds it may take.
+    seconds: u64,
+}
+
+impl Run {
+    /// The words that a program gets.
+    fn words(&self) -> [String; 3] {
+        [self.number.to_string(), self.way.name().to_string(), self.rounds.to_string()]
+    }
+
+    fn loops(&self) -> &'static str {
+        if self.way == Way::Real { "on" } else { "off" }
+    }
+
+    /// The line that asks a [`Worker`] for it.
+    fn question(&self) -> String {
+        let Run { model, violations, seconds, .. } = self;
+        format!("{} {model} {} {violations} {seconds}", self.words().join(" "), self.loops())
+    }
+
+    /// The command, with what is the same for all runs.
+    fn settings(command: &mut Command) -> &mut Command {
+        // Executions have a few dozen events.
+        command.env("UNPICK_MAX_EVENTS", "400").env("UNPICK_STRATEGY", "optimal")
+    }
+
+    /// The command, with all settings.
+    fn all_settings<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        let command = Run::settings(command).args(self.words());
+        command.env("UNPICK_LOOPS", self.loops()).env("UNPICK_MODEL", self.model);
+        command.env("UNPICK_KEEP_GOING", self.violations.to_string());
+        command.env("UNPICK_TIME", format!("{}s", self.seconds))
+    }
 }
 
 /// What a run said.
@@ -64,47 +118,80 @@ pub(crate) struct Seen {
 }
 
 impl Built {
-    /// How to run a program.
-    pub(crate) fn command(&self, number: usize, model: &str, way: Way, rounds: usize) -> Command {
+    /// What a check says in a process of its own.
+    fn alone(&self, run: Run) -> Result<String, Problem> {
         let mut command = match self {
-            Built::Rust { program } => checking(program),
+            Built::Rust { program, .. } => checking(program),
             Built::C { unpick, program } => {
                 let mut command = checking(unpick);
                 command.args(["run", "--"]).arg(program);
                 command
             }
         };
-        command.args([&number.to_string(), way.name(), &rounds.to_string()]);
-        let loops = if way == Way::Real { "on" } else { "off" };
-        // Executions have a few dozen events.
-        command.env("UNPICK_MAX_EVENTS", "400").env("UNPICK_KEEP_GOING", "9").env("UNPICK_LOOPS", loops);
-        command.env("UNPICK_TIME", TIME).env("UNPICK_STRATEGY", "optimal").env("UNPICK_MODEL", model);
-        command
+        output(run.all_settings(&mut command))
     }
 
-    fn run(&self, number: usize, model: &str, way: Way, rounds: usize) -> Result<Seen, Problem> {
-        let said = output(&mut self.command(number, model, way, rounds))?;
-        Ok(Seen::read(&said))
+    /// What a check says, if it can be had quickly.
+    fn quickly(&self, run: Run) -> Option<String> {
+        let (program, worker) = match self {
+            Built::Rust { program, worker } => (program, worker),
+            Built::C { program, .. } => return listen(run.all_settings(&mut checking(program))),
+        };
+        let kept = worker.lock().ok()?.take();
+        let mut own = kept.or_else(|| Worker::start(Run::settings(&mut checking(program))))?;
+        let said = own.ask(&run.question())?;
+        *worker.lock().ok()? = Some(own);
+        Some(said)
     }
 
-    /// Runs a program in all ways, and compares.
+    /// Runs a program in all ways, and compares. What is wrong must be so in processes of its own.
     pub(crate) fn judge(&self, number: usize, program: &Program) -> Result<Judgement, Problem> {
-        let run = |way, rounds| self.run(number, program.model, way, rounds);
-        let real = run(Way::Real, ROUNDS)?;
-        if let Verdict::Inconclusive(reason) = &real.verdict {
-            // What is named is a place in a source that nobody sees.
-            let reason = reason.split(", at ").next().unwrap_or(reason).to_string();
-            let (result, waits) = (Outcome::Inconclusive(reason), Waits::Neither);
-            return Ok(Judgement { result, waits, real, reference: None });
+        let quickly = |run| self.quickly(run).map_or_else(|| self.alone(run), Ok);
+        let judgement = judge(number, program, &quickly)?;
+        if !judgement.result.is_wrong() {
+            return Ok(judgement);
         }
-        let mut reference = run(Way::Bounded, ROUNDS)?;
-        if !real.faults.is_empty() && reference.verdict == Verdict::Holds {
-            reference = run(Way::Bounded, MORE_ROUNDS)?;
+        let alone = judge(number, program, &|run| self.alone(run))?;
+        if alone.is_like(&judgement) {
+            return Ok(alone);
         }
-        let endless = run(Way::Endless, ROUNDS)?;
-        let (result, waits) = (compare(&real, &reference), Waits::of(&real, &endless));
-        Ok(Judgement { result, waits, real, reference: Some(reference) })
+        let result = Outcome::Error(format!("not in a process of its own: {:?}", judgement.result));
+        Ok(Judgement { result, ..judgement })
     }
+}
+
+/// Runs a program in all ways, and compares.
+fn judge(
+    number: usize,
+    program: &Program,
+    run: &dyn Fn(Run) -> Result<String, Problem>,
+) -> Result<Judgement, Problem> {
+    let model = program.model;
+    let look = |way, rounds, violations, seconds| {
+        run(Run { number, model, way, rounds, violations, seconds }).map(|said| Seen::read(&said))
+    };
+    let reference = |way, rounds| {
+        // One fault is enough, but threads that wait for ever are none.
+        let first = look(way, rounds, 1, TIME)?;
+        if first.endless { look(way, rounds, VIOLATIONS, TIME) } else { Ok(first) }
+    };
+    let mut real = look(Way::Real, ROUNDS, VIOLATIONS, MORE_TIME)?;
+    if let Verdict::Inconclusive(_) = &real.verdict {
+        real = look(Way::Real, ROUNDS, 1, TIME)?;
+    }
+    if let Verdict::Inconclusive(reason) = &real.verdict {
+        // What is named is a place in a source that nobody sees.
+        let reason = reason.split(", at ").next().unwrap_or(reason).to_string();
+        let (result, waits) = (Outcome::Inconclusive(reason), Waits::Neither);
+        return Ok(Judgement { result, waits, real, reference: None });
+    }
+    let mut bounded = reference(Way::Bounded, ROUNDS)?;
+    if !real.faults.is_empty() && bounded.verdict == Verdict::Holds {
+        bounded = reference(Way::Bounded, MORE_ROUNDS)?;
+    }
+    let endless = reference(Way::Endless, ROUNDS)?;
+    let (result, waits) = (compare(&real, &bounded), Waits::of(&real, &endless));
+    Ok(Judgement { result, waits, real, reference: Some(bounded) })
 }
 
 impl Seen {

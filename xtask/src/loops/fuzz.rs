@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use unpick_testkit::Random;
@@ -13,11 +14,12 @@ use super::batch::{Batch, Build};
 use super::compare::{Judgement, Outcome, Waits};
 use super::generate::generate;
 use super::program::Program;
+use super::verdict::for_each;
 use super::{builds, shrink};
 use crate::Problem;
 
 /// How many programs are built together at most.
-const BATCH: usize = 100;
+const BATCH: usize = 250;
 
 /// How many wrong verdicts are shrunk.
 const SHRUNK: usize = 4;
@@ -60,6 +62,10 @@ struct Table {
     kinds: BTreeMap<String, [usize; 3]>,
     wrong: usize,
     shrunk: usize,
+    /// Folders that were used to build in, and are not used now, as numbers.
+    places: Vec<usize>,
+    /// How many such folders there are.
+    all_places: usize,
 }
 
 impl FuzzLoops {
@@ -80,25 +86,19 @@ impl FuzzLoops {
         .collect();
         let kept = builds::empty_folder(&format!("fuzz-{seed}"))?;
         let started = Instant::now();
-        let mut table = Table::default();
         let size = self.programs.div_ceil(languages.len()).clamp(1, BATCH);
+        let mut jobs = Vec::new();
         for first in (0..self.programs).step_by(size) {
-            if self.seconds.is_some_and(|seconds| started.elapsed() > Duration::from_secs(seconds)) {
-                break;
-            }
             let number = first / size;
             let of_language = &languages[number % languages.len()];
             let mut random = Random::new((seed << 32) + (1 << 31) + number as u64);
             let drawn = [of_language[random.below(of_language.len())].clone()];
             let chosen: &[Build] = if self.all_builds { of_language } else { &drawn };
-            for build in chosen {
-                let programs = (first..self.programs.min(first + size))
-                    .map(|program| generate(&mut Random::new((seed << 32) + program as u64), build.places()));
-                self.batch(&mut table, build, first, programs.collect(), &kept)?;
-                let seconds = started.elapsed().as_secs();
-                println!("{build}: {} programs, {} wrong, {seconds} s", table.programs, table.wrong);
-            }
+            jobs.extend(chosen.iter().map(|build| Job { build: build.clone(), first }));
         }
+        let fuzz = Fuzz { options: self, seed, started, kept: &kept, table: Mutex::default() };
+        for_each(&jobs, |job| fuzz.batch(job, self.programs.min(job.first + size)))?;
+        let table = fuzz.table.into_inner().map_err(|_| String::from("a worker panicked"))?;
         table.print();
         println!("seed {seed}, {:.0} s", started.elapsed().as_secs_f64());
         match table.wrong {
@@ -106,37 +106,85 @@ impl FuzzLoops {
             wrong => Err(format!("{wrong} verdicts are wrong; the programs are in {}", kept.display())),
         }
     }
+}
 
-    /// Judges the programs of a batch, the first of which has this number.
-    fn batch(
-        &self,
-        table: &mut Table,
-        build: &Build,
-        first: usize,
-        programs: Vec<Program>,
-        kept: &Path,
-    ) -> Result<(), Problem> {
-        let batch = Batch::build(build, programs, "batch")?;
+/// Programs that are built together.
+struct Job {
+    build: Build,
+    /// The number of the first one.
+    first: usize,
+}
+
+/// A run of this command. Each processor has a batch of its own, which it builds and judges.
+struct Fuzz<'a> {
+    options: &'a FuzzLoops,
+    seed: u64,
+    started: Instant,
+    /// The folder for what is wrong.
+    kept: &'a Path,
+    table: Mutex<Table>,
+}
+
+impl Fuzz<'_> {
+    /// The table, which nobody else may use meanwhile.
+    fn table(&self) -> Result<MutexGuard<'_, Table>, Problem> {
+        self.table.lock().map_err(|_| String::from("a worker panicked"))
+    }
+
+    /// Builds and judges programs up to a number, unless the time is up.
+    fn batch(&self, Job { build, first }: &Job, end: usize) -> Result<(), Problem> {
+        if self.options.seconds.is_some_and(|seconds| self.started.elapsed() > Duration::from_secs(seconds)) {
+            return Ok(());
+        }
+        let drawn = (*first..end)
+            .map(|program| generate(&mut Random::new((self.seed << 32) + program as u64), build.places()));
+        let place = self.table()?.free_place();
+        let started = Instant::now();
+        let batch = Batch::build(build, drawn.collect(), &format!("batch-{place}"))?;
+        let built = started.elapsed().as_secs_f64();
         let judgements = batch.judge()?;
+        let judged = started.elapsed().as_secs_f64() - built;
         for (index, judgement) in judgements.iter().enumerate() {
-            let program = &batch.programs[index];
-            table.add(program, judgement);
-            let odd = judgement.result == Outcome::Hidden
-                || matches!(judgement.waits, Waits::OnlyProgram | Waits::OnlyReference);
-            if !judgement.result.is_wrong() && !odd {
-                continue;
-            }
-            let mut shown = program.clone();
-            if judgement.result.is_wrong() && table.shrunk < SHRUNK && !self.no_shrinking {
-                table.shrunk += 1;
-                shown = shrink::shrink(build, program, judgement)?;
-            }
-            let file = keep(kept, build, first + index, &shown, judgement)?;
+            let shown = self.noted(build, &batch.programs[index], judgement)?;
+            let Some(shown) = shown else { continue };
+            let file = keep(self.kept, build, first + index, &shown, judgement)?;
             if judgement.result.is_wrong() {
                 println!("{:?}, {build}, {}", judgement.result, file.display());
             }
         }
+        let mut table = self.table()?;
+        table.places.push(place);
+        let seconds = self.started.elapsed().as_secs();
+        let Table { programs, wrong, .. } = *table;
+        println!(
+            "{build}: {programs} programs, {wrong} wrong, {seconds} s; built in {built:.1} s, judged in {judged:.1} s"
+        );
         Ok(())
+    }
+
+    /// Counts a program; what is to be kept of it, if it is worth a look.
+    fn noted(
+        &self,
+        build: &Build,
+        program: &Program,
+        judgement: &Judgement,
+    ) -> Result<Option<Program>, Problem> {
+        let mut table = self.table()?;
+        table.add(program, judgement);
+        let wrong = judgement.result.is_wrong();
+        let unsure = matches!(judgement.result, Outcome::Inconclusive(_)) && program.unrecognised().is_none();
+        let odd = judgement.result == Outcome::Hidden
+            || unsure
+            || matches!(judgement.waits, Waits::OnlyProgram | Waits::OnlyReference);
+        if !wrong && !odd {
+            return Ok(None);
+        }
+        if !wrong || table.shrunk >= SHRUNK || self.options.no_shrinking {
+            return Ok(Some(program.clone()));
+        }
+        table.shrunk += 1;
+        // The folder for that is used by one at a time.
+        shrink::shrink(build, program, judgement).map(Some)
     }
 }
 
@@ -153,6 +201,7 @@ fn keep(
         Outcome::FalseAlarm => "alarm",
         Outcome::Error(_) => "error",
         Outcome::Hidden => "hidden",
+        Outcome::Inconclusive(_) => "inconclusive",
         _ => "waits",
     };
     let file = kept.join(format!("{kind}-{number}-{}.{}", build.name(), build.ending()));
@@ -169,6 +218,14 @@ fn keep(
 }
 
 impl Table {
+    /// A folder to build in, as a number.
+    fn free_place(&mut self) -> usize {
+        self.places.pop().unwrap_or_else(|| {
+            self.all_places += 1;
+            self.all_places - 1
+        })
+    }
+
     fn add(&mut self, program: &Program, judgement: &Judgement) {
         self.programs += 1;
         let (name, column) = match &judgement.result {
@@ -177,7 +234,10 @@ impl Table {
             Outcome::FalseAlarm => (String::from("WRONG: violated, and must not be"), Some(2)),
             Outcome::Error(text) => (format!("WRONG: error: {text}"), Some(2)),
             Outcome::Hidden => (String::from("waits for ever, the reference breaks something else"), None),
-            Outcome::Inconclusive(reason) => (format!("inconclusive: {reason}"), Some(1)),
+            Outcome::Inconclusive(reason) => {
+                let known = program.unrecognised().map(|known| format!("; {known}")).unwrap_or_default();
+                (format!("inconclusive: {reason}{known}"), Some(1))
+            }
             Outcome::TooLarge => (String::from("reference too large"), None),
         };
         *self.outcomes.entry(name).or_default() += 1;

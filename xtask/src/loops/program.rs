@@ -165,21 +165,35 @@ pub(crate) struct Thread {
     pub(crate) steps: Vec<Step>,
 }
 
+impl Round {
+    /// The slot that it has to do with.
+    fn slot(self) -> Option<usize> {
+        match self {
+            Round::Stick(slot, _) | Round::Keep(slot) | Round::Peek(slot, ..) | Round::Count(slot, _) => {
+                Some(slot)
+            }
+            Round::Turn(slot) | Round::Tire { slot, .. } => Some(slot),
+            _ => None,
+        }
+    }
+}
+
 impl Thread {
     /// Whether a step or a round has to do with a slot.
     fn uses(&self, slot: usize) -> bool {
-        let in_round = |round: &Round| match *round {
-            Round::Stick(own, _) | Round::Keep(own) | Round::Peek(own, ..) | Round::Count(own, _) => {
-                own == slot
-            }
-            Round::Turn(own) | Round::Tire { slot: own, .. } => own == slot,
-            _ => false,
-        };
         self.steps.iter().any(|step| match step {
             Step::Publish(own, ..) | Step::NeverKept(own, _) => *own == slot,
-            Step::Wait(wait) => wait.rounds.iter().any(in_round),
+            Step::Wait(wait) => wait.rounds.iter().any(|round| round.slot() == Some(slot)),
             _ => false,
         })
+    }
+
+    /// Whether there is a slot in such a place that rounds have to do with.
+    fn goes_round_in(&self, place: Place) -> bool {
+        let waits =
+            self.steps.iter().filter_map(|step| if let Step::Wait(wait) = step { Some(wait) } else { None });
+        let mut used = waits.flat_map(|wait| &wait.rounds).filter_map(|round| round.slot());
+        used.any(|slot| self.slots.contains(&(slot, place)))
     }
 }
 
@@ -202,6 +216,12 @@ impl Program {
     pub(crate) fn waits(&self) -> impl Iterator<Item = &Wait> {
         let steps = self.threads.iter().flat_map(|thread| &thread.steps);
         steps.filter_map(|step| if let Step::Wait(wait) = step { Some(wait) } else { None })
+    }
+
+    /// What rounds of its loops do that is known not to be recognised, if they do, in words.
+    pub(crate) fn unrecognised(&self) -> Option<&'static str> {
+        let streams = self.threads.iter().any(|thread| thread.goes_round_in(Place::Stream));
+        streams.then_some("a round calls fseek or ftell")
     }
 
     /// What the loops are around, what they do, and where their slots lie, in words, for tables.

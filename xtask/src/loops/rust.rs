@@ -89,7 +89,7 @@ impl Language for Rust {
                 format!("shared.numbers[{variable}].swap({number}, {order:?})")
             }
             Look::TryLock => String::from("try_look(&shared.locked)"),
-            Look::Lock => String::from("*shared.locked.lock().unwrap()"),
+            Look::Lock => String::from("look(&shared.locked)"),
         }
     }
 

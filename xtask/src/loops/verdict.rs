@@ -13,7 +13,7 @@ use crate::Problem;
 pub(crate) const TIME: &str = "10s";
 
 /// A process that has not ended by then has lost its way.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What a check said.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -218,10 +218,14 @@ impl Execution {
         self.wake(|execution, waiter| spins(waiter) && matter(execution, waiter.point.thread));
     }
 
-    /// Notes who has accessed what in this run, for [`Execution::wanted_spare`].
+    /// Notes who has accessed what in this run and not before, for [`Execution::wanted_spare`].
     #[inline]
     pub fn note_accesses(&mut self) {
-        self.touched.note(&self.graph);
+        for (index, run) in self.runs.iter().enumerate().take(self.graph.thread_count()) {
+            let thread = ThreadId(index as u32);
+            let new = self.graph.since(thread, run.recorded);
+            self.touched.note(&self.graph, thread, new);
+        }
     }
 
     /// With how many spare rounds the search must start over, if this graph shows that it must; and where the thread

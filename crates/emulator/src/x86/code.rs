@@ -57,8 +57,14 @@ impl Code {
     }
 
     pub(crate) fn forget(&mut self) {
-        self.entries.clear();
-        self.table.fill(0);
+        // Most of the table was never touched, so only rows of slots that are in use are emptied.
+        for entry in self.entries.drain(..) {
+            let mut slot = slot(entry.address);
+            while self.table[slot] != 0 {
+                self.table[slot] = 0;
+                slot = (slot + 1) % SLOTS;
+            }
+        }
         self.stubs.clear();
         self.executable.clear();
     }
@@ -66,7 +72,7 @@ impl Code {
     /// The instruction at an address.
     #[inline]
     pub(crate) fn at(&mut self, address: u64) -> Result<&Entry, Obstacle> {
-        let mut slot = address.wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - SLOTS.ilog2());
+        let mut slot = slot(address);
         let number = loop {
             match self.table[slot] as usize {
                 0 => break self.meet(address)?,
@@ -86,7 +92,7 @@ impl Code {
         let len = self.fetch(address as usize, &mut bytes)?;
         let entry = self.decode(address, &bytes[..len])?;
         self.entries.push(entry);
-        let mut slot = address.wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - SLOTS.ilog2());
+        let mut slot = slot(address);
         while self.table[slot] != 0 {
             slot = (slot + 1) % SLOTS;
         }
@@ -129,11 +135,17 @@ impl Code {
             let reason = "such as one of AVX-512";
             return Err(Obstacle::Instruction { address: address as usize, name, reason });
         }
-        let action = decode(&instruction, &self.features, &mut self.stubs, &mut self.infos);
+        let bytes = &bytes[..instruction.len()];
+        let action = decode(&instruction, bytes, &self.features, &mut self.stubs, &mut self.infos);
         let action = action.map_err(|reason| {
             let name = Name::new(instruction.mnemonic());
             Obstacle::Instruction { address: address as usize, name, reason }
         })?;
         Ok(Entry { address, next: instruction.next_ip(), action })
     }
+}
+
+/// Where the search for an instruction begins.
+fn slot(address: u64) -> usize {
+    address.wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - SLOTS.ilog2())
 }

@@ -12,6 +12,7 @@ use iced_x86::{
 };
 
 use super::probe::Probe;
+use crate::dead::Dead;
 use crate::log::PAGE;
 use crate::registers::{R12, R13, R14, R15, RBP, RBX};
 
@@ -23,27 +24,6 @@ const BUDGET: usize = 4000;
 
 /// The registers that a call preserves.
 const PRESERVED: [usize; 6] = [RBX, RBP, R12, R13, R14, R15];
-
-/// What was found out about a place.
-#[derive(Clone, Debug, Default)]
-pub struct Dead {
-    /// A bit for each general register that is dead.
-    pub registers: u16,
-    /// Words of the stack on which that depends, as functions return to what they hold.
-    pub words: Vec<(usize, u64)>,
-}
-
-impl Dead {
-    /// Whether it is so at a place where the stack is mapped.
-    ///
-    /// # Safety
-    /// The words that it depends on may be read.
-    #[must_use]
-    pub unsafe fn holds(&self) -> bool {
-        // SAFETY: promised by the caller.
-        self.words.iter().all(|&(address, value)| unsafe { *(address as *const u64) } == value)
-    }
-}
 
 /// Which registers are dead where a call returns to this address, with the stack at `stack` then. `returns`: whether a
 /// function preserves registers, and returns to where it was called from.
@@ -145,7 +125,7 @@ impl Search<'_> {
                 self.todo.push(Way { address: instruction.near_branch_target(), ..next });
                 self.todo.push(next);
             }
-            FlowControl::Return => {
+            FlowControl::Return if instruction.mnemonic() == Mnemonic::Ret => {
                 let address = self.stack.checked_add_signed(isize::try_from(offset).ok()?)?;
                 if offset < 0 || !address.is_multiple_of(8) {
                     return None;

@@ -164,9 +164,10 @@ impl Features {
     }
 }
 
-/// What is to be done for this instruction; the reason if it is not known.
+/// What is to be done for this instruction, of these bytes; the reason if it is not known.
 pub(crate) fn decode(
     instruction: &Instruction,
+    bytes: &[u8],
     features: &Features,
     stubs: &mut Stubs,
     infos: &mut InstructionInfoFactory,
@@ -208,7 +209,7 @@ pub(crate) fn decode(
         return Err("");
     }
     let operand = memory_operand(instruction, infos)?;
-    let stub = stubs.compile(instruction, infos)?;
+    let stub = stubs.compile(instruction, bytes, infos)?;
     if let Some(division) = division(instruction, operand)? {
         return Ok(Action::Divide(stub, division));
     }

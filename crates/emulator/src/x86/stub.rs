@@ -7,11 +7,12 @@
 //! register is needed for it. The stack pointer is never loaded: where it is an operand, a register that
 //! the instruction does not use stands in for it.
 //!
-//! The loads and stores are written here byte by byte; the instruction is encoded by iced, and what it
-//! uses is what iced says of the instruction as it was encoded.
+//! The loads and stores are written here byte by byte; the instruction is that of the program [with other
+//! operands](super::operands), and what it uses is what iced says of the instruction as it is in the stub.
 
-use iced_x86::{Encoder, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register};
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register};
 
+use super::operands;
 use crate::block::Block;
 use crate::registers::RSP;
 
@@ -44,7 +45,6 @@ pub(crate) struct Stubs {
     end: usize,
     /// Whether vector registers have 256 bits.
     avx: bool,
-    encoder: Encoder,
 }
 
 /// A stub, as its offset in the block.
@@ -54,8 +54,7 @@ pub(crate) struct Stub(u32);
 impl Stubs {
     pub(crate) fn new(avx: bool) -> Option<Stubs> {
         let block = Block::new(SIZE, true)?;
-        let encoder = Encoder::try_with_capacity(64, 64).ok()?;
-        Some(Stubs { block, end: CODE, avx, encoder })
+        Some(Stubs { block, end: CODE, avx })
     }
 
     /// An address in the block where there is never code of the program.
@@ -100,10 +99,11 @@ impl Stubs {
         }
     }
 
-    /// Makes a stub; the reason if the instruction is not of a form for which that is right.
+    /// Makes a stub of an instruction of these bytes; the reason if the instruction is not of a form for which that is right.
     pub(crate) fn compile(
         &mut self,
         instruction: &Instruction,
+        bytes: &[u8],
         infos: &mut InstructionInfoFactory,
     ) -> Result<Stub, &'static str> {
         let mut inner = *instruction;
@@ -133,7 +133,7 @@ impl Stubs {
             out.load_flags();
         }
         numbers(general).for_each(|number| out.move_general(number, slot(number), false));
-        out.instruction(&inner)?;
+        out.instruction(bytes, stand_in, &inner)?;
         numbers(general).for_each(|number| out.move_general(number, slot(number), true));
         if flags {
             out.store_flags();
@@ -293,16 +293,19 @@ impl Emitter<'_> {
         self.with_place(&[0x8f, 0x05], std::mem::offset_of!(Context, flags));
     }
 
-    fn instruction(&mut self, instruction: &Instruction) -> Result<(), &'static str> {
+    /// The instruction of these bytes, with a stand-in for the stack pointer and the scratch buffer for memory, which is
+    /// then `inner`.
+    fn instruction(
+        &mut self,
+        bytes: &[u8],
+        stand_in: Option<Register>,
+        inner: &Instruction,
+    ) -> Result<(), &'static str> {
         let address = self.stubs.block.start() as u64 + self.at as u64;
-        let encoded = self.stubs.encoder.encode(instruction, address);
-        let mut buffer = self.stubs.encoder.take_buffer();
-        if encoded.is_ok() {
-            self.bytes(&buffer);
-        }
-        buffer.clear();
-        self.stubs.encoder.set_buffer(buffer);
-        encoded.map(|_| ()).map_err(|_| "cannot be encoded in another place")
+        let stand_in = stand_in.map(|register| register.number() as u8);
+        let there = operands::replaced(bytes, inner, stand_in, address);
+        self.bytes(there.ok_or("cannot be encoded in another place")?.as_slice());
+        Ok(())
     }
 }
 

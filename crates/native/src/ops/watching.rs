@@ -46,6 +46,10 @@ impl Session {
             return Watch::Go;
         }
         // SAFETY: the entry of the call has left the registers there.
+        if !fresh && unsafe { self.loops.pass(&self.execution, thread, op, caller.frame) } {
+            return Watch::Go;
+        }
+        // SAFETY: as above.
         let frame = unsafe { self.loops.frame(caller.frame, &trial::returns) };
         let arrival = Arrival { thread, op, frame, hidden: self.hidden(thread) };
         if !fresh {
@@ -96,12 +100,15 @@ impl Session {
         Watch::Stop
     }
 
-    /// A number for what belongs to the state of a thread and is not in memory: its clock, if anybody looks at one, and
-    /// what random numbers come next.
-    fn hidden(&mut self, thread: ThreadId) -> u64 {
+    /// A number for what belongs to the state of a thread and is not in memory: its clock, if anybody looks at one, what random
+    /// numbers come next, and where files stand.
+    pub(crate) fn hidden(&mut self, thread: ThreadId) -> u64 {
         let mut unseen = self.threads[thread.index()].unseen();
         if !self.reads_clock {
             unseen.clock = 0;
+        }
+        if self.seeks.any() {
+            unseen.offsets = self.seeks.offsets(thread);
         }
         self.unseen.of(unseen)
     }

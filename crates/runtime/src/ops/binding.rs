@@ -5,7 +5,8 @@ use unpick_core::op::{Addr, Kind, Op, Site, ThreadId, Value};
 use unpick_core::violation::Access;
 
 use super::{Object, Request};
-use crate::session::{Known, Session};
+use crate::known::Known;
+use crate::session::Session;
 use crate::tag::{self, Tag};
 use crate::{arena, memory, statics};
 

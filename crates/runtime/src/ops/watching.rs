@@ -90,9 +90,12 @@ impl Session {
             return Watch::Go;
         }
         // SAFETY: the entry of the op has left the registers there.
+        if !fresh && unsafe { self.loops.pass(&self.execution, thread, op, stack) } {
+            return Watch::Go;
+        }
+        // SAFETY: as above.
         let frame = unsafe { self.loops.frame(stack, &trial::returns) };
-        let arrival = Arrival { thread, op, frame, hidden: self.hidden() };
-        self.loops.rounds.settle_by(trial::settle);
+        let arrival = Arrival { thread, op, frame, hidden: self.hidden(thread) };
         if !fresh {
             self.loops.trial = self.loops.note(&self.execution, &arrival);
             return if self.loops.trial.is_some() { Watch::Try } else { Watch::Go };
@@ -143,11 +146,13 @@ impl Session {
         Watch::Stop
     }
 
-    /// What belongs to the state of a thread and is not in memory: clocks that anybody reads, how many blocks
-    /// are allocated, and how many thread-locals there are.
-    fn hidden(&self) -> u64 {
-        let live = self.arenas.iter().flatten().map(|arena| arena.live as u64);
-        let counts = live.chain([self.locals.count() as u64]);
-        counts.fold(self.clocks.fingerprint(), |sum, count| sum.wrapping_mul(31).wrapping_add(count))
+    /// What belongs to the state of a thread and is not in memory: its clock if anybody reads one, how many of its blocks
+    /// are allocated, and how many thread-locals it has. What others have is none of that: when they come by it depends on
+    /// the schedule. Rounds that free blocks of others are never idle.
+    fn hidden(&self, thread: ThreadId) -> u64 {
+        let arena = self.arenas.get(thread.index()).and_then(Option::as_ref);
+        let counts = [arena.map_or(0, |arena| arena.live as u64), self.locals.count(thread) as u64];
+        let mix = |sum: u64, count| sum.wrapping_mul(31).wrapping_add(count);
+        counts.into_iter().fold(self.clocks.fingerprint(thread), mix)
     }
 }

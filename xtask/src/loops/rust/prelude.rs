@@ -1,4 +1,4 @@
-//! Programs with waiting loops: `loops-fuzz NUMBER FORM ROUNDS` explores one of them.
+//! Programs with waiting loops: `loops-fuzz NUMBER FORM ROUNDS` explores one of them, and `loops-fuzz` those that its input names.
 
 #![allow(unused, reason = "programs use some of what is there")]
 
@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::sync::atomic::AtomicUsize as StdUsize;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::time::Duration;
 
 use unpick::sync::atomic::AtomicUsize;
 use unpick::sync::{Arc, Mutex};
@@ -42,6 +43,12 @@ fn exchange(variable: &AtomicUsize, from: usize, to: usize, order: Ordering) -> 
     match variable.compare_exchange(from, to, order, Relaxed) {
         Ok(number) | Err(number) => number,
     }
+}
+
+/// The number under a lock, which is given back at once.
+#[inline(always)]
+fn look(lock: &Mutex<usize>) -> usize {
+    *lock.lock().unwrap()
 }
 
 /// The number under a lock, if it can be had at once.
@@ -97,20 +104,39 @@ enum Form {
     Bounded,
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let number = |index: usize| arguments[index].parse().expect("a number");
-    let form = if arguments[2] == "real" { Form::Real } else { Form::Bounded };
-    ROUNDS.store(number(3), Relaxed);
-    ASKS_FOR_ENDLESS.store(usize::from(arguments[2] == "endless"), Relaxed);
-    let program = find(number(1), form);
+/// Explores a program, as words say: its number, its form, and how many rounds a loop has. Unless the environment says them, further
+/// words are the model, whether loops are recognised, how many violations are looked for, and for how many seconds.
+fn explore(words: &[&str]) {
+    let number = |index: usize| words[index].parse::<usize>().expect("a number");
+    let form = if words[1] == "real" { Form::Real } else { Form::Bounded };
+    ROUNDS.store(number(2), Relaxed);
+    ASKS_FOR_ENDLESS.store(usize::from(words[1] == "endless"), Relaxed);
+    let program = find(number(0), form);
     let captured: &'static Captured = Box::leak(Box::default());
-    match Check::new().run(move || program(captured)) {
+    let mut check = Check::new();
+    if words.len() > 3 {
+        check = check.model(words[3]).loops(words[4] == "on").keep_going(number(5));
+        check = check.time_limit(Duration::from_secs(number(6) as u64));
+    }
+    match check.run(move || program(captured)) {
         Ok(verdict) if verdict.violation().is_some() => {
             let titles: BTreeSet<&str> = verdict.violations().map(|finding| finding.title.as_str()).collect();
             println!("violated: {}", titles.into_iter().collect::<Vec<_>>().join(", "));
         }
         Ok(verdict) => println!("{verdict}"),
         Err(error) => println!("error: {error}"),
+    }
+}
+
+/// Explores the program that the arguments say, or else one for each line of the input.
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if !arguments.is_empty() {
+        explore(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        return;
+    }
+    for line in std::io::stdin().lines() {
+        explore(&line.expect("a line").split(' ').collect::<Vec<_>>());
+        println!("that is all");
     }
 }
