@@ -33,6 +33,12 @@ impl Default for Trials {
     }
 }
 
+impl Drop for Trials {
+    fn drop(&mut self) {
+        self.machine.take().into_iter().for_each(Machine::give_back);
+    }
+}
+
 /// The memory of the thread whose round is tried, and how it stands.
 #[derive(Clone, Copy)]
 struct Memory {
@@ -271,7 +277,7 @@ impl Session {
     #[cold]
     pub(crate) fn try_round(&mut self) {
         let Some(trial) = self.loops.trial.take() else { return };
-        let mut machine = self.trials.machine.take().unwrap_or_default();
+        let mut machine = self.trials.machine.take().unwrap_or_else(Machine::take);
         let memory = Memory::new(self.trials.arena).filter(|memory| self.arena(trial.thread) == memory.arena);
         let this: *mut Session = self;
         current::set(this, Some(trial.thread));

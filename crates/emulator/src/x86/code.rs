@@ -2,6 +2,9 @@
 //!
 //! All room is reserved at first: nothing may be allocated while a piece runs. When it is used up,
 //! everything is forgotten.
+//!
+//! Code may be unloaded and replaced between two uses of a machine. So what was met before the last [`Code::doubt`] is
+//! compared with the bytes that are there when it is next needed.
 
 use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory};
 
@@ -15,6 +18,12 @@ use crate::obstacle::{Name, Obstacle};
 const ENTRIES: usize = 1 << 15;
 /// Slots of the table from addresses to them; a power of two.
 const SLOTS: usize = 4 * ENTRIES;
+/// The bits of a slot that hold the number of an entry, plus one. The others hold the age in which it was last met.
+const NUMBER: u32 = (1 << AGE_SHIFT) - 1;
+const AGE_SHIFT: u32 = 16;
+const LAST_AGE: u32 = u32::MAX >> AGE_SHIFT;
+/// The longest instruction.
+const LONGEST: usize = 15;
 /// Ranges of addresses that are known to be code.
 const RANGES: usize = 32;
 
@@ -31,8 +40,12 @@ pub(crate) struct Entry {
 pub(crate) struct Code {
     pub(crate) stubs: Stubs,
     entries: Vec<Entry>,
-    /// The number of an entry, plus one.
+    /// What the instructions were made of.
+    bytes: Vec<[u8; LONGEST]>,
+    /// The number of an entry, plus one, and an age; 0: none.
     table: Box<[u32]>,
+    /// How often all was doubted.
+    age: u32,
     features: Features,
     infos: InstructionInfoFactory,
     executable: Vec<std::ops::Range<usize>>,
@@ -45,6 +58,8 @@ impl Code {
         let mut code = Code {
             stubs,
             entries: Vec::with_capacity(ENTRIES),
+            bytes: Vec::with_capacity(ENTRIES),
+            age: 0,
             table: vec![0; SLOTS].into_boxed_slice(),
             features,
             infos: InstructionInfoFactory::new(),
@@ -65,8 +80,20 @@ impl Code {
                 slot = (slot + 1) % SLOTS;
             }
         }
+        self.bytes.clear();
         self.stubs.clear();
         self.executable.clear();
+    }
+
+    /// Code may have changed since: what was met is believed only after another look.
+    pub(crate) fn doubt(&mut self) {
+        self.executable.clear();
+        if self.age == LAST_AGE {
+            self.forget();
+            self.age = 0;
+        } else {
+            self.age += 1;
+        }
     }
 
     /// The instruction at an address.
@@ -74,13 +101,43 @@ impl Code {
     pub(crate) fn at(&mut self, address: u64) -> Result<&Entry, Obstacle> {
         let mut slot = slot(address);
         let number = loop {
-            match self.table[slot] as usize {
-                0 => break self.meet(address)?,
-                number if self.entries[number - 1].address == address => break number - 1,
-                _ => slot = (slot + 1) % SLOTS,
+            let known = self.table[slot];
+            if known == 0 {
+                break self.meet(address)?;
             }
+            let number = (known & NUMBER) as usize - 1;
+            if self.entries[number].address == address {
+                if known >> AGE_SHIFT == self.age {
+                    break number;
+                }
+                break self.meet_again(address, slot, number)?;
+            }
+            slot = (slot + 1) % SLOTS;
         };
         Ok(&self.entries[number])
+    }
+
+    /// Looks whether an instruction is what it was. If not, nothing can be believed.
+    #[cold]
+    fn meet_again(&mut self, address: u64, slot: usize, number: usize) -> Result<usize, Obstacle> {
+        let len = (self.entries[number].next - address) as usize;
+        let start = address as usize;
+        if self.is_executable(start) && self.is_executable(start + len - 1) {
+            // SAFETY: the bytes may be read, as the system has said since the code was last doubted; the thread whose
+            // code it is stands in a call of it.
+            let now = unsafe { std::slice::from_raw_parts(start as *const u8, len) };
+            if now == &self.bytes[number][..len] {
+                self.table[slot] = self.slot_of(number);
+                return Ok(number);
+            }
+        }
+        self.forget();
+        self.meet(address)
+    }
+
+    /// What a slot holds for an entry that is as it was met.
+    fn slot_of(&self, number: usize) -> u32 {
+        self.age << AGE_SHIFT | (number as u32 + 1)
     }
 
     #[cold]
@@ -88,20 +145,21 @@ impl Code {
         if self.entries.len() == ENTRIES || self.stubs.is_full() {
             self.forget();
         }
-        let mut bytes = [0; 15];
+        let mut bytes = [0; LONGEST];
         let len = self.fetch(address as usize, &mut bytes)?;
         let entry = self.decode(address, &bytes[..len])?;
         self.entries.push(entry);
+        self.bytes.push(bytes);
         let mut slot = slot(address);
         while self.table[slot] != 0 {
             slot = (slot + 1) % SLOTS;
         }
-        self.table[slot] = self.entries.len() as u32;
+        self.table[slot] = self.slot_of(self.entries.len() - 1);
         Ok(self.entries.len() - 1)
     }
 
     /// Reads the bytes of an instruction; those after the first page may be missing.
-    fn fetch(&mut self, address: usize, bytes: &mut [u8; 15]) -> Result<usize, Obstacle> {
+    fn fetch(&mut self, address: usize, bytes: &mut [u8; LONGEST]) -> Result<usize, Obstacle> {
         let first = bytes.len().min(PAGE - address % PAGE);
         if self.stubs.addresses().contains(&address) || !self.is_executable(address) {
             return Err(Obstacle::NoCode { address });
@@ -120,7 +178,7 @@ impl Code {
         if self.executable.iter().any(|range| range.contains(&address)) {
             return true;
         }
-        let Some(range) = probe::mapped(address, b'x') else { return false };
+        let Some(range) = probe::mapped(address, b"rx") else { return false };
         if self.executable.len() == RANGES {
             self.executable.clear();
         }
@@ -144,6 +202,8 @@ impl Code {
         Ok(Entry { address, next: instruction.next_ip(), action })
     }
 }
+
+const _: () = assert!(ENTRIES < NUMBER as usize, "the number of an entry fits");
 
 /// Where the search for an instruction begins.
 fn slot(address: u64) -> usize {

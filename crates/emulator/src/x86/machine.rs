@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::code::Code;
 use super::decode::{Action, Transfer};
@@ -41,6 +41,9 @@ pub struct Machine {
     inner: Option<Inner>,
 }
 
+/// Machines that nobody uses: as many as were in use at the same time.
+static KEPT: Mutex<Vec<Machine>> = Mutex::new(Vec::new());
+
 struct Inner {
     code: Code,
     library: Library,
@@ -72,6 +75,23 @@ impl Machine {
         let inner = inner.filter(|_| log.is_some());
         let footprint = log.map(Footprint::of).unwrap_or_default();
         Machine { registers: Registers::default(), footprint, inner }
+    }
+
+    /// A machine that was given back, or a new one. To make one takes longer than most pieces run.
+    pub fn take() -> Machine {
+        let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut machine = kept.unwrap_or_default();
+        if let Some(inner) = &mut machine.inner {
+            inner.code.doubt();
+        }
+        machine
+    }
+
+    /// Keeps the machine for whoever takes one next, with what it has learnt of the code. That is compared with the
+    /// code when it is used again.
+    pub fn give_back(mut self) {
+        self.begin(Registers::default());
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(self);
     }
 
     /// Forgets the code that it has met. It is needed when code has changed.

@@ -60,7 +60,7 @@ impl Probe {
         let mut byte = [unsafe { (address as *const u8).read_volatile() }];
         match self.copy(libc::SYS_process_vm_writev, address, &mut byte) {
             Some(done) => done,
-            None => mapped(address, b'w').is_some(),
+            None => mapped(address, b"w").is_some(),
         }
     }
 
@@ -69,7 +69,7 @@ impl Probe {
         match self.copy(libc::SYS_process_vm_readv, address, bytes) {
             Some(done) => done,
             None => {
-                if mapped(address, b'r').is_none() {
+                if mapped(address, b"r").is_none() {
                     return false;
                 }
                 // SAFETY: the page is mapped and may be read.
@@ -101,10 +101,10 @@ impl Probe {
     }
 }
 
-/// The addresses around this one that are mapped with this permission, one of `r`, `w`, `x`.
-pub(crate) fn mapped(address: usize, permission: u8) -> Option<std::ops::Range<usize>> {
+/// The addresses around this one that are mapped with these permissions, of `r`, `w`, `x`.
+pub(crate) fn mapped(address: usize, permissions: &[u8]) -> Option<std::ops::Range<usize>> {
     let file = open_maps()?;
-    let found = find_line(file, address, permission);
+    let found = find_line(file, address, permissions);
     // SAFETY: the descriptor is ours.
     unsafe { syscall(libc::SYS_close, [file, 0, 0, 0, 0, 0]) };
     found
@@ -119,7 +119,7 @@ fn open_maps() -> Option<usize> {
 }
 
 /// Looks for the line of an address: `5581c000-5581d000 r-xp ... path`.
-fn find_line(file: usize, address: usize, permission: u8) -> Option<std::ops::Range<usize>> {
+fn find_line(file: usize, address: usize, permissions: &[u8]) -> Option<std::ops::Range<usize>> {
     let mut line = [0_u8; 128];
     let mut len = 0;
     let mut buffer = [0_u8; 1024];
@@ -138,7 +138,7 @@ fn find_line(file: usize, address: usize, permission: u8) -> Option<std::ops::Ra
                 }
                 continue;
             }
-            if let Some((range, allowed)) = parse(&line[..len], permission)
+            if let Some((range, allowed)) = parse(&line[..len], permissions)
                 && range.contains(&address)
             {
                 return allowed.then_some(range);
@@ -148,13 +148,14 @@ fn find_line(file: usize, address: usize, permission: u8) -> Option<std::ops::Ra
     }
 }
 
-fn parse(line: &[u8], permission: u8) -> Option<(std::ops::Range<usize>, bool)> {
+fn parse(line: &[u8], permissions: &[u8]) -> Option<(std::ops::Range<usize>, bool)> {
     let line = std::str::from_utf8(line).ok()?;
     let (range, rest) = line.split_once(' ')?;
     let (start, end) = range.split_once('-')?;
     let range = usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?;
     // What the kernel shows of its clocks changes by itself.
-    let allowed = rest.as_bytes().iter().take(4).any(|&byte| byte == permission) && !line.contains("[vvar");
+    let given = rest.as_bytes().get(..4)?;
+    let allowed = permissions.iter().all(|byte| given.contains(byte)) && !line.contains("[vvar");
     Some((range, allowed))
 }
 
@@ -199,7 +200,7 @@ mod tests {
             assert_eq!(probe.count_readable(&pages), if refused { 0 } else { 2 });
         }
         REFUSED.store(false, Ordering::Relaxed);
-        assert!(mapped(code, b'x').is_some_and(|range| range.contains(&code)));
-        assert!(mapped(code, b'w').is_none() && mapped(stack, b'x').is_none() && mapped(0, b'r').is_none());
+        assert!(mapped(code, b"x").is_some_and(|range| range.contains(&code)));
+        assert!(mapped(code, b"w").is_none() && mapped(stack, b"x").is_none() && mapped(0, b"r").is_none());
     }
 }

@@ -249,3 +249,29 @@ fn the_host_answers_calls() {
     assert!(setting.run_with(unpick_emulator_test_call, &[to, 6, 2], &mut Stores).is_ok());
     assert_eq!(setting.machine.registers.rip, 0x10);
 }
+
+#[test]
+fn a_machine_that_was_given_back_sees_that_code_has_changed() {
+    let (protection, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping.
+    let place = unsafe { libc::mmap(std::ptr::null_mut(), 4096, protection, flags, -1, 0) };
+    assert_ne!(place, libc::MAP_FAILED);
+    let mut stack = Stack::new();
+    for value in [1, 2, 2] {
+        let code = [0xb8, value, 0, 0, 0, 0xc3]; // mov eax, value; ret
+        // SAFETY: the mapping is ours, and larger.
+        unsafe { place.cast::<[u8; 6]>().write(code) };
+        let mut machine = Machine::take();
+        // SAFETY: the code uses its stack only, which is ours.
+        let found = unsafe { machine.call(place as usize, &[], stack.top(), &mut Anywhere, 10) };
+        assert_eq!(found.ok(), Some(value.into()));
+        machine.give_back();
+    }
+    // SAFETY: nobody uses it any more.
+    unsafe { libc::munmap(place, 4096) };
+    let mut machine = Machine::take();
+    // SAFETY: as above; there is no code any more.
+    let found = unsafe { machine.call(place as usize, &[], stack.top(), &mut Anywhere, 10) };
+    assert!(matches!(found, Err(Obstacle::NoCode { .. })));
+}
