@@ -204,6 +204,12 @@ pub struct Loops {
 }
 
 impl Loops {
+    /// Begins anew, with what is known of the code.
+    pub fn forget(&mut self) {
+        let (dead, met) = (std::mem::take(&mut self.dead), self.met);
+        *self = Loops { dead, met, ..Loops::default() };
+    }
+
     /// Forgets what belongs to the last run. `os_thread` tells OS threads apart; `stable`: addresses are the same in each run.
     pub fn begin(&mut self, os_thread: usize, stable: bool) {
         if !std::mem::take(&mut self.repeats) {

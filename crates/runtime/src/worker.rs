@@ -423,7 +423,7 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     let worn = session.worn;
     session.renew = false;
     session.restart(state.task.plan.begin());
-    session.loops = Default::default();
+    session.loops.forget();
     // A loop that is cut there, where memory is the system's, may be recognised from here on.
     session.cut_loops.clear();
     if session.pulse.is_stopped() {

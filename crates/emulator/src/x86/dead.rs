@@ -5,6 +5,7 @@
 //! register may be found live that is dead, but not the other way round.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
@@ -36,7 +37,7 @@ pub fn dead_registers(address: u64, stack: usize, returns: &dyn Fn(usize) -> boo
         returns,
         stack,
         todo: vec![Way { address, offset: 0, held: all }],
-        seen: HashMap::new(),
+        seen: HashMap::default(),
         live: 0,
         words: Vec::new(),
         readable: Vec::new(),
@@ -71,7 +72,8 @@ struct Search<'a> {
     returns: &'a dyn Fn(usize) -> bool,
     stack: usize,
     todo: Vec<Way>,
-    seen: HashMap<(u64, i64), u16>,
+    /// Hashed in the same way each time: a random way would leave its trace in a thread-local of the OS thread.
+    seen: HashMap<(u64, i64), u16, BuildHasherDefault<DefaultHasher>>,
     live: u16,
     words: Vec<(usize, u64)>,
     /// Pages that may be read.
