@@ -26,6 +26,8 @@ const LAST_AGE: u32 = u32::MAX >> AGE_SHIFT;
 const LONGEST: usize = 15;
 /// Ranges of addresses that are known to be code.
 const RANGES: usize = 32;
+/// Pages of a piece that are known to be readable: a system call for each instruction would take longer than all the rest.
+const PAGES: usize = 32;
 
 /// An instruction.
 #[derive(Clone, Copy)]
@@ -49,6 +51,9 @@ pub(crate) struct Code {
     features: Features,
     infos: InstructionInfoFactory,
     executable: Vec<std::ops::Range<usize>>,
+    /// Pages that could be read since the piece began; the first of them are in use.
+    readable: [usize; PAGES],
+    readable_len: usize,
 }
 
 impl Code {
@@ -64,6 +69,8 @@ impl Code {
             features,
             infos: InstructionInfoFactory::new(),
             executable: Vec::with_capacity(RANGES),
+            readable: [0; PAGES],
+            readable_len: 0,
         };
         // The tables of iced are made when they are first used, and its lists grow.
         code.decode(0x1000, &[0x0f, 0xc7, 0x0e]).ok()?;
@@ -122,14 +129,11 @@ impl Code {
     fn meet_again(&mut self, address: u64, slot: usize, number: usize) -> Result<usize, Obstacle> {
         let len = (self.entries[number].next - address) as usize;
         let start = address as usize;
-        if self.is_executable(start) && self.is_executable(start + len - 1) {
-            // SAFETY: the bytes may be read, as the system has said since the code was last doubted; the thread whose
-            // code it is stands in a call of it.
-            let now = unsafe { std::slice::from_raw_parts(start as *const u8, len) };
-            if now == &self.bytes[number][..len] {
-                self.table[slot] = self.slot_of(number);
-                return Ok(number);
-            }
+        let mut bytes = [0; LONGEST];
+        let found = self.fetch(start, &mut bytes)?;
+        if len <= found && bytes[..len] == self.bytes[number][..len] {
+            self.table[slot] = self.slot_of(number);
+            return Ok(number);
         }
         self.forget();
         self.meet(address)
@@ -158,20 +162,39 @@ impl Code {
         Ok(self.entries.len() - 1)
     }
 
+    /// A new piece begins.
+    pub(crate) fn begin(&mut self) {
+        self.readable_len = 0;
+    }
+
     /// Reads the bytes of an instruction; those after the first page may be missing.
     fn fetch(&mut self, address: usize, bytes: &mut [u8; LONGEST]) -> Result<usize, Obstacle> {
         let first = bytes.len().min(PAGE - address % PAGE);
-        if self.stubs.addresses().contains(&address) || !self.is_executable(address) {
+        if self.stubs.addresses().contains(&address) || !self.is_code(address) {
             return Err(Obstacle::NoCode { address });
         }
-        let memory = Probe::new();
-        if !memory.read(address, &mut bytes[..first]) {
-            return Err(Obstacle::NoCode { address });
+        let whole = first == bytes.len() || address.checked_add(first).is_some_and(|next| self.is_code(next));
+        let len = if whole { bytes.len() } else { first };
+        // SAFETY: the pages that these bytes are in may be read, as was just seen, or since the piece has begun.
+        unsafe { std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), len) };
+        Ok(len)
+    }
+
+    /// Whether the page of this address may be read and executed.
+    fn is_code(&mut self, address: usize) -> bool {
+        let page = address - address % PAGE;
+        if self.readable[..self.readable_len].contains(&page) {
+            return true;
         }
-        let Some(second) = address.checked_add(first) else { return Ok(first) };
-        let complete =
-            first == bytes.len() || self.is_executable(second) && memory.read(second, &mut bytes[first..]);
-        Ok(if complete { bytes.len() } else { first })
+        if !self.is_executable(address) || !Probe::new().readable(page) {
+            return false;
+        }
+        if self.readable_len == PAGES {
+            self.readable_len = 0;
+        }
+        self.readable[self.readable_len] = page;
+        self.readable_len += 1;
+        true
     }
 
     fn is_executable(&mut self, address: usize) -> bool {
@@ -205,7 +228,7 @@ impl Code {
 
 const _: () = assert!(ENTRIES < NUMBER as usize, "the number of an entry fits");
 
-/// Where the search for an instruction begins.
+/// Where the search for an instruction begins: for neighbours at neighbours, so that few pages of the table are touched.
 fn slot(address: u64) -> usize {
-    address.wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - SLOTS.ilog2())
+    address as usize % SLOTS
 }

@@ -110,6 +110,7 @@ impl Machine {
         if let Some(inner) = &mut self.inner {
             (inner.fs, inner.floor, inner.filling) = (0, registers.general[RSP], None);
             inner.lowest = inner.floor;
+            inner.code.begin();
             // SAFETY: the context is ours, and no stub runs.
             unsafe { (*inner.code.stubs.context()).vector = [[0; 4]; 16] };
         }
