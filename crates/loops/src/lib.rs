@@ -35,6 +35,6 @@ mod rounds;
 mod visits;
 
 pub use frame::Frame;
-pub use places::Places;
+pub use places::{DRAWN_ROUNDS, Places};
 pub use rounds::{Home, Rounds, Run, Settle, Trial, Verdict};
 pub use visits::{Ahead, Arrival, Loops, Review, Step};

@@ -13,7 +13,7 @@ use unpick_core::round;
 const BACK: usize = 256;
 
 /// Rounds after which a place becomes suspect in executions that are drawn at random.
-const DRAWN_ROUNDS: usize = 8;
+pub const DRAWN_ROUNDS: usize = 8;
 
 /// The bit of a place; places are addresses of three words.
 #[inline(always)]

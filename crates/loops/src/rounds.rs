@@ -174,6 +174,12 @@ impl Rounds {
         Settled::new(frame, |word| self.settle.and_then(|settle| settle(thread, word)))
     }
 
+    /// A run begins on an OS thread, and no round is known.
+    #[inline(always)]
+    pub(crate) fn begin_on(&mut self, os_thread: usize) {
+        self.os_thread = os_thread;
+    }
+
     /// A run begins on an OS thread: rounds that may use what another one has for itself are forgotten. Where addresses
     /// differ from run to run, rounds of earlier runs are of little use, and make room for new ones.
     pub(crate) fn begin(&mut self, os_thread: usize, stable: bool) {
@@ -187,11 +193,21 @@ impl Rounds {
         self.mapped.clear();
     }
 
-    /// Whether more rounds can be kept that begin there.
-    pub(crate) fn has_room(&self, thread: ThreadId, site: Site, frame: &Frame) -> bool {
+    /// How many rounds begin there.
+    fn count_at(&self, thread: ThreadId, site: Site, frame: &Frame) -> usize {
         let start = (site, thread, frame.stack());
         let place = self.starts.binary_search_by_key(&start, |(start, _)| *start);
-        place.is_err() || place.is_ok_and(|place| self.starts[place].1 < MOST)
+        place.map_or(0, |place| self.starts[place].1)
+    }
+
+    /// Whether any round begins there.
+    pub(crate) fn any_at(&self, thread: ThreadId, site: Site, frame: &Frame) -> bool {
+        self.count_at(thread, site, frame) > 0
+    }
+
+    /// Whether more rounds can be kept that begin there.
+    pub(crate) fn has_room(&self, thread: ThreadId, site: Site, frame: &Frame) -> bool {
+        self.count_at(thread, site, frame) < MOST
     }
 
     /// Adds the rounds that the thread would repeat from where it stands, given the right answers.

@@ -153,6 +153,11 @@ struct Record {
 }
 
 impl Record {
+    /// Whether trials come to nothing here, so that most arrivals are not looked at.
+    fn fails(&self) -> bool {
+        !self.succeeded && self.period() as usize > CANDIDATES
+    }
+
     /// Every how many arrivals a trial is due.
     fn period(&self) -> u32 {
         1 << self.failures.min(PATIENCE)
@@ -211,7 +216,18 @@ impl Loops {
     }
 
     /// Forgets what belongs to the last run. `os_thread` tells OS threads apart; `stable`: addresses are the same in each run.
+    #[inline(always)]
     pub fn begin(&mut self, os_thread: usize, stable: bool) {
+        // Without a suspect place there is nothing to forget.
+        if self.places.any() {
+            self.begin_again(os_thread, stable);
+        } else {
+            self.rounds.begin_on(os_thread);
+        }
+    }
+
+    #[inline(never)]
+    fn begin_again(&mut self, os_thread: usize, stable: bool) {
         if !std::mem::take(&mut self.repeats) {
             self.again.clear();
             self.failed.clear();
@@ -234,6 +250,7 @@ impl Loops {
         let suspect = self.places.suspect(execution.graph(), thread, op, execution.samples());
         if suspect && !known {
             self.record(op.site).put_off = !execution.samples();
+            self.watch_from.clear();
             if execution.strategy().follows() {
                 self.repeats = true;
                 execution.repeat();
@@ -260,24 +277,26 @@ impl Loops {
     }
 
     /// From where on a thread is looked at: the first suspect place after which nothing that is recorded is for others to
-    /// act on, or was [noticed](round::is_noticed); or the end of what is recorded.
+    /// act on, or was [noticed](round::is_noticed); or the end of what is recorded; or later, if no trial is due before.
+    /// `most`: loops are to be cut after so many rounds.
     #[inline(always)]
-    pub fn watch_from(&mut self, execution: &Execution, thread: ThreadId) -> u32 {
+    pub fn watch_from(&mut self, execution: &Execution, thread: ThreadId, most: usize) -> u32 {
         match self.watch_from.get(thread.index()) {
             Some(&Some(from)) => from,
-            _ => self.find_watch_from(execution, thread),
+            _ => self.find_watch_from(execution, thread, most),
         }
     }
 
     #[inline(never)]
-    fn find_watch_from(&mut self, execution: &Execution, thread: ThreadId) -> u32 {
+    fn find_watch_from(&mut self, execution: &Execution, thread: ThreadId, most: usize) -> u32 {
         let graph = execution.graph();
         if thread.index() >= self.watch_from.len() {
             self.watch_from.resize(thread.index() + 1, None);
         }
         let base = graph.base(thread) as u32;
         let mut from = base + graph.thread(thread).len() as u32;
-        if !execution.strategy().follows() && self.is_hopeless(graph, thread) {
+        if let Some(rounds) = self.rounds_in_vain(graph, thread).filter(|_| !execution.strategy().follows()) {
+            from += rounds.min(most.saturating_sub(graph.thread_len(thread))) as u32;
             self.watch_from[thread.index()] = Some(from);
             return from;
         }
@@ -293,15 +312,14 @@ impl Loops {
         from
     }
 
-    /// Whether nothing is to be found out about rounds that begin with recorded events of a thread: no idle round is known
-    /// at any suspect place, and it does not come there often enough for the next trial to be due.
-    fn is_hopeless(&self, graph: &Graph, thread: ThreadId) -> bool {
-        let fails = |record: &Record| !record.succeeded && record.period() as usize > CANDIDATES;
-        self.records.iter().all(fails) && {
-            let period = self.records.iter().map(Record::period).min().unwrap_or(1) as usize;
-            let arrives = |event: &&Event| event.kind == Kind::Read && self.places.is_suspect(event.site);
-            graph.thread(thread).iter().filter(arrives).count() + CANDIDATES <= period
-        }
+    /// How many more times the thread must come to suspect places before anything is to be found out: no idle round is known
+    /// at any of them, and the next trial is due only then. `None`: something may be found out with what is recorded.
+    fn rounds_in_vain(&self, graph: &Graph, thread: ThreadId) -> Option<usize> {
+        let period =
+            self.records.iter().map(|record| if record.fails() { record.period() } else { 0 }).min()?;
+        let arrives = |event: &&Event| event.kind == Kind::Read && self.places.is_suspect(event.site);
+        let arrivals = graph.thread(thread).iter().filter(arrives).count();
+        (period as usize).checked_sub(arrivals + CANDIDATES)
     }
 
     /// Notes an arrival before an event that is recorded, if no known round begins with what is recorded from there on:
@@ -425,7 +443,7 @@ impl Loops {
             (visit.site, visit.hidden) == (here.site, here.hidden)
                 && self.rounds.are_alike(arrival.thread, &visit.frame, &here.frame)
                 && here.rounds.iter().any(|&number| {
-                    (visit.frame == here.frame || self.rounds.allocates(number))
+                    (visit.frame.without(here.frame.dead) == here.frame || self.rounds.allocates(number))
                         && self.rounds.is_answered(number, graph, visit.at, at)
                 })
         })
@@ -503,8 +521,16 @@ impl Loops {
         if thread.index() >= record.arrivals.len() {
             record.arrivals.resize(thread.index() + 1, (0, 0));
         }
+        if record.arrivals[thread.index()].0 == 0 {
+            // The thread may have come here before it was watched.
+            let events = &execution.graph().thread(thread)[..];
+            let before = (at as usize).saturating_sub(execution.graph().base(thread)).min(events.len());
+            let before = events[..before].iter().filter(|event| event.site == site).count();
+            record.arrivals[thread.index()] = (before as u32, at);
+            record.arrivals[thread.index()].0 += 1;
+        }
         let (arrivals, last) = &mut record.arrivals[thread.index()];
-        if *arrivals == 0 || *last < at {
+        if *last < at {
             (*arrivals, *last) = (*arrivals + 1, at);
         }
         let until_due = (arrivals.next_multiple_of(period) - *arrivals) as usize;
@@ -530,7 +556,9 @@ impl Loops {
         }
         let here = (trial.thread, trial.to);
         let Verdict::Idle(number) = *verdict else {
-            self.record(trial.site).failures += 1;
+            let record = self.record(trial.site);
+            record.failures += 1;
+            record.put_off |= record.fails();
             // Where an execution is followed, the thread is known to go round: the next longer round is tried.
             return execution.strategy().follows().then(|| {
                 self.failed.push(here);
@@ -582,15 +610,31 @@ impl Loops {
         &self.spare
     }
 
-    /// The frame of a thread at a suspect place. `returns`: whether a function preserves registers, and returns to where it
+    /// Whether a thread at this place may be where a known round begins, or has been there before.
+    fn may_be_back(&self, thread: ThreadId, site: Site, frame: &Frame) -> bool {
+        let visits = self.visits.get(thread.index()).into_iter().flat_map(|visits| visits.iter().rev());
+        visits.take(NEAR).any(|visit| visit.frame.is_near(frame)) || self.rounds.any_at(thread, site, frame)
+    }
+
+    /// The frame of a thread at a suspect place; registers that hold nothing are left out of one that may be met again.
+    /// `returns`: whether a function preserves registers, and returns to where it
     /// was called from.
     ///
     /// # Safety
     ///
     /// As for [`Frame::read`].
-    pub unsafe fn frame(&mut self, address: usize, returns: &dyn Fn(usize) -> bool) -> Frame {
+    pub unsafe fn frame(
+        &mut self,
+        thread: ThreadId,
+        site: Site,
+        address: usize,
+        returns: &dyn Fn(usize) -> bool,
+    ) -> Frame {
         // SAFETY: the caller's promise.
         let frame = unsafe { Frame::read(address) };
+        if !self.may_be_back(thread, site, &frame) {
+            return frame;
+        }
         let place = frame.place();
         // SAFETY: the words are of the thread's stack, behind its frame.
         let fits = |known: &(u64, usize, Dead)| (known.0, known.1) == place && unsafe { known.2.holds() };

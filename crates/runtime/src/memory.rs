@@ -276,6 +276,7 @@ impl Session {
 
     /// What is known of an object that has no stamp of this run. If it lives in memory that may not be
     /// used, there is nothing, and the execution is ended.
+    #[inline(always)]
     pub(crate) fn know(&mut self, object: &Object<'_>, access: Access) -> Option<Known> {
         let address = object.tag as *const Tag as usize;
         let outside = Some(Known::outside(object));

@@ -345,7 +345,7 @@ impl Session {
         if self.execution.samples() {
             watched |= self.watched.contains(thread);
         } else if self.loops.places.any() && !watched {
-            self.watch_from = self.loops.watch_from(&self.execution, thread);
+            self.watch_from = self.loops.watch_from(&self.execution, thread, self.limits.max_rounds);
             watched = self.execution.position(thread) >= self.watch_from;
         }
         self.take_path(watched);
@@ -560,10 +560,12 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
                 (*session).error = Some(error);
                 break;
             }
-            resume(session, thread);
-            while (*session).loops.trial.is_some() {
-                (*session).try_round();
+            loop {
                 resume(session, thread);
+                if (*session).loops.trial.is_none() {
+                    break;
+                }
+                (*session).try_round();
             }
             if (*session).is_trial {
                 (*session).ambient.iter_mut().for_each(Ambient::look);

@@ -50,7 +50,7 @@ impl Session {
             return Watch::Go;
         }
         // SAFETY: as above.
-        let frame = unsafe { self.loops.frame(caller.frame, &trial::returns) };
+        let frame = unsafe { self.loops.frame(thread, op.site, caller.frame, &trial::returns) };
         let arrival = Arrival { thread, op, frame, hidden: self.hidden(thread) };
         if !fresh {
             // Addresses are the same in every run, so there is nothing to be tried here.

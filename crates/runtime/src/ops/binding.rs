@@ -132,6 +132,7 @@ impl Session {
     }
 
     /// Where an object lives that has no stamp of this run; `None` if it may not be used.
+    #[inline(always)]
     fn admit(&mut self, object: &Object<'_>, site: Site) -> Option<Home> {
         let address = object.tag as *const Tag as usize;
         if arena::is_ours(address) || self.fibers.iter().any(|fiber| fiber.contains(address)) {

@@ -2,7 +2,7 @@
 
 use unpick_core::execution::Outcome;
 use unpick_core::op::{Kind, Op, ThreadId};
-use unpick_loops::{Ahead, Arrival, Review, Step};
+use unpick_loops::{Ahead, Arrival, DRAWN_ROUNDS, Review, Step};
 
 use crate::arena::Arena;
 use crate::session::Session;
@@ -50,12 +50,16 @@ impl Session {
         if self.execution.is_stopped() { Watch::Stop } else { Watch::Go }
     }
 
-    /// Whether the thread may have come to a place before. In executions that are drawn at random it is looked at one of
-    /// eight events only, which is every event of a loop now and then, however many there are in a round.
+    /// Whether it is to be found out if the thread goes round here. A place that is suspect already is watched from where on
+    /// that is of use. In executions that are drawn at random one of eight events is looked at, which is every event of a loop
+    /// now and then, however many there are in a round.
     #[inline(always)]
-    fn may_go_round(&self, thread: ThreadId) -> bool {
+    fn may_go_round(&self, thread: ThreadId, op: &Op) -> bool {
+        if !self.execution.samples() {
+            return !self.loops.places.is_suspect(op.site);
+        }
         let position = self.execution.position(thread);
-        !self.execution.samples() || position.wrapping_mul(0x9e37_79b9) < 1 << 29
+        position >= DRAWN_ROUNDS as u32 && position.wrapping_mul(0x9e37_79b9) < 1 << 29
     }
 
     /// Looks whether a thread goes round; if so, it is watched. The run goes on: what a program has locked or changed
@@ -63,7 +67,7 @@ impl Session {
     #[inline(always)]
     pub(super) fn look(&mut self, thread: ThreadId, op: &Op) {
         if self.limits.loops
-            && self.may_go_round(thread)
+            && self.may_go_round(thread, op)
             && self.loops.suspect(&mut self.execution, thread, op)
         {
             self.look_closely(thread);
@@ -94,7 +98,7 @@ impl Session {
             return Watch::Go;
         }
         // SAFETY: as above.
-        let frame = unsafe { self.loops.frame(stack, &trial::returns) };
+        let frame = unsafe { self.loops.frame(thread, op.site, stack, &trial::returns) };
         let arrival = Arrival { thread, op, frame, hidden: self.hidden(thread) };
         if !fresh {
             self.loops.trial = self.loops.note(&self.execution, &arrival);
