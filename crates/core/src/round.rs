@@ -43,6 +43,11 @@ pub fn leaves_nothing(graph: &Graph, thread: ThreadId, round: Range<u32>) -> boo
     }
 }
 
+/// Whether these events of a thread can be part of a round that leaves nothing behind.
+pub fn may_all_be_dropped(graph: &Graph, thread: ThreadId, round: Range<u32>) -> bool {
+    writes(graph, thread, &round).is_some()
+}
+
 /// Whether the events write, if they can be part of a round that leaves nothing behind.
 #[inline]
 fn writes(graph: &Graph, thread: ThreadId, round: &Range<u32>) -> Option<bool> {

@@ -6,7 +6,7 @@
 
 use unpick_core::event::Event;
 use unpick_core::graph::Graph;
-use unpick_core::op::{Op, Site, ThreadId};
+use unpick_core::op::{Op, Rmw, Site, ThreadId};
 use unpick_core::round;
 
 /// How far back the events of a thread are looked at.
@@ -72,7 +72,15 @@ fn goes_round(graph: &Graph, thread: ThreadId, op: &Op, enough: usize) -> bool {
     let recent = || events.iter().rev().take(BACK);
     let Some(since) = recent().position(|event| is_like(event, op)) else { return false };
     (enough == 1 || recent().filter(|event| is_like(event, op)).take(enough).count() == enough)
+        && !backs_off(&events[events.len() - since - 1..])
         && round::leaves_nothing(graph, thread, end - since as u32 - 1..end)
+}
+
+/// Whether the thread takes something first, fails to take something else, and gives the first back. Such a thread is looked at
+/// where it fails, while it has the first: then it has that at both ends of a round, and who finds it taken cannot tell rounds apart.
+fn backs_off(round: &[Event]) -> bool {
+    let fails = |event: &Event| event.is_read() && event.rmw != Rmw::None && !event.is_update();
+    round.split_first().is_some_and(|(first, rest)| first.is_update() && rest.iter().any(fails))
 }
 
 /// If the thread has been at this place so often in a row, and has left nothing behind in between: since which event.

@@ -413,15 +413,15 @@ impl Loops {
         // A thread that was stopped here, or has just been tried.
         let back = last.is_some_and(|last| last.at >= at);
         let mut same = if back { None } else { self.add(execution.graph(), arrival, at) };
-        if same.is_none() && ends {
-            same = self.repeated(execution.graph(), arrival, at);
+        let mut earlier = Vec::new();
+        while let Some(visit) = same.map(|number| &self.visits[thread.index()][number]) {
+            earlier.push(visit.at);
+            same = visit.same;
         }
-        if same.is_some() {
-            let mut earlier = Vec::new();
-            while let Some(visit) = same.map(|number| &self.visits[thread.index()][number]) {
-                earlier.push(visit.at);
-                same = visit.same;
-            }
+        if earlier.is_empty() && ends {
+            earlier = self.repeated(execution.graph(), arrival, at);
+        }
+        if !earlier.is_empty() {
             let point = Point { thread, index: at, site: op.site };
             let waits = execution.spin_since(point, Some(op), &earlier);
             return if waits { Step::Wait } else { Step::Go { idle: true } };
@@ -435,18 +435,26 @@ impl Loops {
         }
     }
 
-    /// The last arrival from which the thread has made a round that would lead from here to here. The round itself may
-    /// have changed something: that is enough only where the execution is known to end here.
-    fn repeated(&self, graph: &Graph, arrival: &Arrival<'_>, at: u32) -> Option<usize> {
-        let (here, earlier) = self.visits[arrival.thread.index()].split_last()?;
-        earlier.iter().rposition(|visit| {
-            (visit.site, visit.hidden) == (here.site, here.hidden)
-                && self.rounds.are_alike(arrival.thread, &visit.frame, &here.frame)
+    /// Where the thread was before rounds that would lead from here to here, the last first. The rounds themselves may have
+    /// changed something: that is enough only where the execution is known to end here.
+    fn repeated(&self, graph: &Graph, arrival: &Arrival<'_>, at: u32) -> Vec<u32> {
+        let mut repeated = Vec::new();
+        let Some((here, visits)) = self.visits[arrival.thread.index()].split_last() else { return repeated };
+        let mut end = at;
+        for visit in visits.iter().rev() {
+            let frame = visit.frame.without(here.frame.dead);
+            let leads_here = (visit.site, visit.hidden) == (here.site, here.hidden)
+                && self.rounds.are_alike(arrival.thread, &frame, &here.frame)
                 && here.rounds.iter().any(|&number| {
-                    (visit.frame.without(here.frame.dead) == here.frame || self.rounds.allocates(number))
-                        && self.rounds.is_answered(number, graph, visit.at, at)
-                })
-        })
+                    (frame == here.frame || self.rounds.allocates(number))
+                        && self.rounds.is_answered(number, graph, visit.at, end)
+                });
+            if leads_here {
+                repeated.push(visit.at);
+                end = visit.at;
+            }
+        }
+        repeated
     }
 
     /// Whether what the thread has done since an earlier arrival leaves nothing in the graph, and a round that is to be
@@ -456,6 +464,7 @@ impl Loops {
         let (graph, at) = (execution.graph(), execution.position(thread));
         let (mut candidates, mut found, mut idle) = ([0; CANDIDATES], 0, false);
         let follows = execution.strategy().follows();
+        let ends = follows && !execution.goes_on(thread);
         let mut visits = self.visits[thread.index()].iter().rev();
         let Some(here) = visits.next() else { return (idle, None) };
         let is_here =
@@ -475,7 +484,11 @@ impl Loops {
             if !is_like || visit.frame.place() != frame.place() {
                 continue;
             }
-            if !round::leaves_nothing(graph, thread, visit.at..end) {
+            // A thread may wait although its last round matters, since an earlier one does not. If it is known to, the last one is
+            // tried.
+            let round = visit.at..end;
+            let is_dropped = round::leaves_nothing(graph, thread, round.clone());
+            if !(is_dropped || ends && round::may_all_be_dropped(graph, thread, round)) {
                 break;
             }
             (idle, end) = (true, visit.at);
@@ -523,7 +536,7 @@ impl Loops {
         }
         if record.arrivals[thread.index()].0 == 0 {
             // The thread may have come here before it was watched.
-            let events = &execution.graph().thread(thread)[..];
+            let events = execution.graph().thread(thread);
             let before = (at as usize).saturating_sub(execution.graph().base(thread)).min(events.len());
             let before = events[..before].iter().filter(|event| event.site == site).count();
             record.arrivals[thread.index()] = (before as u32, at);

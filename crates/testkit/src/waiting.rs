@@ -98,12 +98,12 @@ impl Draft<'_> {
         tests: &mut Vec<String>,
     ) {
         let known = (self.registers > 0).then(|| format!("r{}", self.registers - 1));
-        // load, compare-and-swap, exchange, undo pair, same value, section, trylock, choice, fence, memory of rounds
+        // load, compare-and-swap, exchange, undo pair, same value, section, trylock, choice, fence, memory of rounds, back-off
         let weights = match (first, self.locks) {
-            (true, false) => [40, 12, 6, 12, 10, 0, 0, 2, 3, 0],
-            (true, true) => [20, 4, 3, 5, 4, 22, 14, 1, 1, 0],
-            (false, false) => [26, 8, 5, 16, 14, 0, 0, 3, 5, 14],
-            (false, true) => [18, 3, 3, 6, 5, 16, 10, 1, 3, 10],
+            (true, false) => [40, 12, 6, 12, 10, 0, 0, 2, 3, 0, 0],
+            (true, true) => [20, 4, 3, 5, 4, 22, 14, 1, 1, 0, 14],
+            (false, false) => [26, 8, 5, 16, 14, 0, 0, 3, 5, 14, 0],
+            (false, true) => [18, 3, 3, 6, 5, 16, 10, 1, 3, 10, 6],
         };
         match self.random.weighted(&weights) {
             0 => {
@@ -173,6 +173,16 @@ impl Draft<'_> {
                 tests.push(format!("{register}==1"));
             }
             8 => round.push(format!("F{}", self.random.pick(&["acq", "rel", "ar", "sc", "sc"]))),
+            10 => {
+                let taken = self.fresh();
+                let (outer, inner) = self.random.pick(&[("l", "m"), ("m", "l")]);
+                let within =
+                    if self.random.chance(50) { format!("{}; ", self.store()) } else { String::new() };
+                round.push(format!(
+                    "lock {outer}; {taken}=trylock {inner}; if({taken}==1){{{within}unlock {inner}}}; unlock {outer}"
+                ));
+                tests.push(format!("{taken}==1"));
+            }
             _ => {
                 let kept = self.fresh();
                 body.push(format!("let {kept}=0"));
@@ -212,14 +222,17 @@ impl Draft<'_> {
                 1 => self.load().1,
                 2 => self.update_statement(),
                 3 => format!("F{}", self.random.pick(&["acq", "rel", "ar", "sc"])),
-                4 => match self.random.below(4) {
-                    0 => String::from("lock l; unlock l"),
-                    1 => {
-                        let taken = self.fresh();
-                        format!("{taken}=trylock l; if({taken}==1){{unlock l}}")
+                4 => {
+                    let lock = self.random.pick(&["l", "l", "m"]);
+                    match self.random.below(4) {
+                        0 => format!("lock {lock}; unlock {lock}"),
+                        1 => {
+                            let taken = self.fresh();
+                            format!("{taken}=trylock {lock}; if({taken}==1){{unlock {lock}}}")
+                        }
+                        _ => format!("lock {lock}; {}; unlock {lock}", self.store()),
                     }
-                    _ => format!("lock l; {}; unlock l", self.store()),
-                },
+                }
                 _ => {
                     let known = self.known();
                     format!("if({known}=={}){{{}}}", self.random.below(2), self.store())
