@@ -40,7 +40,7 @@ pub fn judge(graph: &Graph, waiters: &[Waiter], patient: bool) -> Option<Violati
 /// The round that the thread repeats, if it waits in a loop.
 fn waiting_in(waiter: &Waiter) -> Option<Waiting> {
     match waiter.wait {
-        Wait::Spin { from } => Some(Waiting { thread: waiter.point.thread, from }),
+        Wait::Spin { from, since } => Some(Waiting { thread: waiter.point.thread, from, since }),
         _ => None,
     }
 }

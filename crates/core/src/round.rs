@@ -483,6 +483,8 @@ pub struct Waiting {
     pub thread: ThreadId,
     /// The first event of the round.
     pub from: u32,
+    /// The first event of the rounds before it which have led to the same state, too.
+    pub since: u32,
 }
 
 impl Waiting {
@@ -527,7 +529,9 @@ pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting], patien
         }
         // Nobody but those who wait may have written since.
         let since = graph.writes(event.addr).iter().rev().take_while(|&&write| write != event.rf);
-        let others = since.copied().any(|write| !in_round(write)) && !mutant::is(Mutant::StaleReadsForEver);
+        let is_lock = is_of_lock(event);
+        let matters = |write: EventId| !(in_round(write) || is_lock && takes_in_turn(write, all));
+        let others = since.copied().any(matters) && !mutant::is(Mutant::StaleReadsForEver);
         let seen = graph.read_value(id);
         let changes = |write: EventId, other: &Event| {
             other.is_write() && other.addr == event.addr && graph.value(event.addr, write) != seen
@@ -535,10 +539,17 @@ pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting], patien
         let mut rounds = all.iter().filter(|other| other.thread != waiting.thread);
         // Who waits for a lock finds it free in the end, whoever has it for a while.
         let for_a_while = patient
-            && !is_of_lock(event)
+            && !is_lock
             && rounds.any(|other| other.events(graph).any(|(write, event)| changes(write, event)));
-        !others && !for_a_while && (!in_round(event.rf) || is_last_of_row(graph, event.addr, event.rf, all))
+        let is_lasting = |write| !in_round(write) || is_lock || is_last_of_row(graph, event.addr, write, all);
+        !others && !for_a_while && is_lasting(event.rf)
     })
+}
+
+/// Whether a write, to a lock, belongs to a round after which a thread that waits was where it was before. Such a thread takes the lock
+/// and gives it back, and may have it where it stands.
+fn takes_in_turn(write: EventId, all: &[Waiting]) -> bool {
+    all.iter().any(|other| other.thread == write.thread && other.since <= write.index)
 }
 
 /// Whether a write of a round is the last that its thread has made there, which leaves what was there before.

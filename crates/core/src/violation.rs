@@ -48,6 +48,8 @@ pub enum Wait {
     Spin {
         /// The first event of the iteration.
         from: u32,
+        /// The first event since which the thread has come back to the same state in each iteration.
+        since: u32,
     },
     /// The end of the process, which the thread has asked for.
     Exit,

@@ -479,14 +479,14 @@ impl<'a> Telling<'a> {
                     format!("for `{}`, and nobody is left to wake it", mark(Mark::Object(addr.index())))
                 }
                 Wait::Join(child) => format!("for the end of {}", thread_name(child)),
-                Wait::Spin { from } if matches!(self.violation.kind, Kind::Deadlock { .. }) => {
+                Wait::Spin { from, .. } if matches!(self.violation.kind, Kind::Deadlock { .. }) => {
                     let event = self.graph.event(EventId { thread, index: from });
                     format!(
                         "for `{}`, and nobody is left to give it a permit",
                         mark(Mark::Object(event.addr.index()))
                     )
                 }
-                Wait::Spin { from } => {
+                Wait::Spin { from, .. } => {
                     for index in from as usize..self.graph.thread_len(thread) {
                         let step = self.step(EventId::new(thread, index));
                         self.steps[step].deciding = true;

@@ -72,14 +72,11 @@ pub fn difference_in_loops(
     }
     // What the state of a thread is, fibers see otherwise: a register may be dead, or in memory that was not written.
     truths.values_mut().for_each(|truth| truth.minimal.clear());
-    let mut cut = false;
-    let difference = rounds::difference_of(program, spurious, &truths, |settings| {
+    rounds::difference_of(program, spurious, &truths, |settings| {
         let found = explore(program, settings);
-        cut |= found.cut > 0;
-        found
-    });
-    // A loop that is not recognised leaves nothing to compare.
-    difference.filter(|_| !cut)
+        // A loop that is not recognised leaves nothing to compare.
+        Explored { given_up: found.given_up || found.cut > 0, ..found }
+    })
 }
 
 /// What fibers get wrong under `tso` about a program with `sc` stores, in words.

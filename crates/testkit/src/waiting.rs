@@ -176,8 +176,8 @@ impl Draft<'_> {
             10 => {
                 let taken = self.fresh();
                 let (outer, inner) = self.random.pick(&[("l", "m"), ("m", "l")]);
-                let within =
-                    if self.random.chance(50) { format!("{}; ", self.store()) } else { String::new() };
+                let store = format!("W{} {} 1; ", self.write(), self.place());
+                let within = if self.random.chance(50) { store } else { String::new() };
                 round.push(format!(
                     "lock {outer}; {taken}=trylock {inner}; if({taken}==1){{{within}unlock {inner}}}; unlock {outer}"
                 ));

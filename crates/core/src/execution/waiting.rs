@@ -83,7 +83,9 @@ impl Execution {
     fn wake_watching(&mut self, at: Addr) {
         self.wake(|execution, waiter| match waiter.wait {
             Wait::Lock { addr, .. } | Wait::Signal { addr, .. } => addr == at,
-            Wait::Spin { from } => execution.looks_ahead && execution.has_read(waiter.point.thread, from, at),
+            Wait::Spin { from, .. } => {
+                execution.looks_ahead && execution.has_read(waiter.point.thread, from, at)
+            }
             _ => false,
         });
     }
@@ -154,7 +156,8 @@ impl Execution {
         self.rests[thread.index()].rounds = rounds;
         let enough = !matches!(idle, Idle::Writes(rounds) if rounds <= spare);
         let Some(from) = from.filter(|_| enough) else { return false };
-        let waiting = Waiting { thread, from };
+        let since = earlier.last().map_or(from, |&first| first.min(from));
+        let waiting = Waiting { thread, from, since };
         if self.looks_ahead && !self.is_up_to_date(waiting) {
             if self.strategy.drops_idle_rounds() {
                 self.stop = Some(Outcome::Ended);
@@ -166,7 +169,7 @@ impl Execution {
             self.granted = None;
         }
         self.ready.set_op(thread, op);
-        self.block(thread, Waiter { point, wait: Wait::Spin { from } });
+        self.block(thread, Waiter { point, wait: Wait::Spin { from, since } });
         if let Idle::Writes(_) = idle {
             self.undoing.insert(thread);
         }

@@ -331,7 +331,7 @@ impl<'a> Told<'a> {
                     format!("for `{call}` to end, and nobody is left to wake it{last}")
                 }
                 Wait::Join(child) => format!("for the end of {}", site::thread_name(child)),
-                Wait::Spin { from } => {
+                Wait::Spin { from, .. } => {
                     self.mark_spin(thread, from);
                     String::from("in a loop, for a value that nobody writes any more")
                 }
