@@ -19,6 +19,9 @@ const MOST: usize = 256;
 /// Trials without success at a place double the number of rounds before the next one, so often.
 const PATIENCE: u32 = 6;
 
+/// A place where the state is another one each time, so often in a row, is looked at as seldom as one where all trials come to nothing.
+const UNLIKE: u32 = 1024;
+
 /// Arrivals that are looked at for rounds that end at one.
 const NEAR: usize = 8;
 
@@ -137,11 +140,13 @@ impl std::ops::Deref for Visits {
 }
 
 /// What is known of the trials at a place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Record {
     site: Site,
     /// Trials that came to nothing.
     failures: u32,
+    /// How often in a row threads came here in another state than before, several times each.
+    unlike: u32,
     /// Whether a round was found to be idle.
     succeeded: bool,
     /// For each thread, how often it has come here in this run, and before which event it was here last.
@@ -153,6 +158,16 @@ struct Record {
 }
 
 impl Record {
+    /// That of a place, which is made if there is none.
+    fn of(records: &mut Vec<Record>, site: Site) -> &mut Record {
+        let place = records.iter().position(|record| record.site == site).unwrap_or_else(|| {
+            let new = Record { site, ..Record::default() };
+            records.push(new);
+            records.len() - 1
+        });
+        &mut records[place]
+    }
+
     /// Whether trials come to nothing here, so that most arrivals are not looked at.
     fn fails(&self) -> bool {
         !self.succeeded && self.period() as usize > CANDIDATES
@@ -160,7 +175,7 @@ impl Record {
 
     /// Every how many arrivals a trial is due.
     fn period(&self) -> u32 {
-        1 << self.failures.min(PATIENCE)
+        1 << if self.unlike >= UNLIKE { PATIENCE } else { self.failures.min(PATIENCE) }
     }
 }
 
@@ -261,19 +276,7 @@ impl Loops {
 
     /// What is known of the trials at a place.
     fn record(&mut self, site: Site) -> &mut Record {
-        let place = self.records.iter().position(|record| record.site == site).unwrap_or_else(|| {
-            let (arrivals, succeeded) = (Vec::new(), false);
-            self.records.push(Record {
-                site,
-                failures: 0,
-                succeeded,
-                arrivals,
-                put_off: false,
-                followed: false,
-            });
-            self.records.len() - 1
-        });
-        &mut self.records[place]
+        Record::of(&mut self.records, site)
     }
 
     /// From where on a thread is looked at: the first suspect place after which nothing that is recorded is for others to
@@ -465,17 +468,25 @@ impl Loops {
         let (mut candidates, mut found, mut idle) = ([0; CANDIDATES], 0, false);
         let follows = execution.strategy().follows();
         let ends = follows && !execution.goes_on(thread);
-        let mut visits = self.visits[thread.index()].iter().rev();
-        let Some(here) = visits.next() else { return (idle, None) };
         let is_here =
             |visit: &&Visit| visit.site == op.site && visit.hidden.is_none_or(|other| other == hidden);
-        let visits = visits.filter(is_here);
+        let Some((here, visits)) = self.visits[thread.index()].split_last() else { return (idle, None) };
+        let visits = visits.iter().rev().filter(is_here);
         let is_alike = |visit: &Visit| {
             visit.frame.is_near(&frame)
                 && self.rounds.are_alike(thread, &visit.frame.without(frame.dead), &frame)
         };
-        if !execution.samples() && !visits.clone().take(NEAR).any(is_alike) {
-            return (idle, None);
+        if !execution.samples() {
+            let is_alike = visits.clone().take(NEAR).any(is_alike);
+            let often = visits.clone().take(CANDIDATES - 1).count() == CANDIDATES - 1;
+            if is_alike || often && !follows {
+                let record = Record::of(&mut self.records, op.site);
+                record.unlike = if is_alike { 0 } else { record.unlike + 1 };
+                record.put_off |= record.fails();
+            }
+            if !is_alike {
+                return (idle, None);
+            }
         }
         // A round may have come by its place several times. Nothing must be left behind from one time to the next.
         let mut end = at;

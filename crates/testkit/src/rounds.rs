@@ -170,8 +170,16 @@ impl<'g> Judged<'g> {
         rounds.filter(|(_, round)| round.droppable.contains(&model)).map(|(number, _)| number).collect()
     }
 
+    /// Whether no round may be dropped, but for the last one of a thread that stands in a loop, if it has one such round.
     fn is_minimal(&mut self, model: Model) -> bool {
-        self.droppable(model).is_empty()
+        let mut stand = BTreeSet::new();
+        let droppable = self.droppable(model);
+        let traces = self.candidates.traces;
+        let rounds = self.rounds();
+        droppable.into_iter().map(|number| &rounds[number]).all(|round| {
+            let trace = &traces[round.thread];
+            trace.end == End::Stands && round.to == trace.events.len() && stand.insert(round.thread)
+        })
     }
 
     /// Whether the graph is not consistent without some round that may be dropped.
