@@ -48,11 +48,17 @@ pub enum Mutant {
     AnswersIgnored,
     /// A round of a loop is taken for a known one whatever is in the memory that it uses.
     FootprintIgnored,
+    /// A round of a loop may be dropped although an older write, which others would then read, depends on them.
+    RoundIsFollowed,
+    /// A round of a loop is taken for a known one whatever small numbers are in the registers.
+    NumbersIgnored,
+    /// A round of a loop is taken for a known one whatever is known of the thread that is not in memory.
+    HiddenStateIgnored,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 21] = [
+    pub const ALL: [Mutant; 24] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -74,6 +80,9 @@ impl Mutant {
         Mutant::RoundLeavesBytes,
         Mutant::AnswersIgnored,
         Mutant::FootprintIgnored,
+        Mutant::RoundIsFollowed,
+        Mutant::NumbersIgnored,
+        Mutant::HiddenStateIgnored,
     ];
 }
 

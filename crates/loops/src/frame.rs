@@ -39,6 +39,13 @@ impl Frame {
         self
     }
 
+    /// The frame without registers that hold small numbers, a known mistake.
+    #[cold]
+    pub(crate) fn without_numbers(self) -> Frame {
+        let small = self.words.iter().zip(PRESERVED).filter(|(word, _)| **word < 1 << 12);
+        self.without(small.fold(0, |dead, (_, number)| dead | 1 << number))
+    }
+
     /// Where the live part of the caller's stack begins: at the address to which the call returns.
     pub fn stack(&self) -> usize {
         self.address + size_of_val(&self.words) - size_of::<u64>()

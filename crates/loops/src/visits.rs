@@ -3,6 +3,7 @@
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
+use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Site, ThreadId};
 use unpick_core::round::{self, Spare};
 use unpick_core::thread_set::ThreadSet;
@@ -658,6 +659,9 @@ impl Loops {
         let frame = unsafe { Frame::read(address) };
         if !self.may_be_back(thread, site, &frame) {
             return frame;
+        }
+        if mutant::is(Mutant::NumbersIgnored) {
+            return frame.without_numbers();
         }
         let place = frame.place();
         // SAFETY: the words are of the thread's stack, behind its frame.

@@ -5,7 +5,7 @@
 //! registers. The rule that the engine has to keep is written here once more, over the oracle's own graphs. A
 //! round may be dropped if
 //!
-//! - it writes nothing plain, and sends no signal;
+//! - it writes nothing plain;
 //! - its writes to a place, as far as they are next to each other in `mo`, leave the value of the write `p` before
 //!   them, and none but the last is read outside of the round;
 //! - without the round, and with the readers of the last reading `p`, nothing happens before anything, or is before

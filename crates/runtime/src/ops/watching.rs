@@ -1,6 +1,7 @@
 //! Loops that wait: where the state of a thread is looked at, and what comes of it.
 
 use unpick_core::execution::Outcome;
+use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, ThreadId};
 use unpick_loops::{Ahead, Arrival, DRAWN_ROUNDS, Review, Step};
 
@@ -154,6 +155,9 @@ impl Session {
     /// are allocated, and how many thread-locals it has. What others have is none of that: when they come by it depends on
     /// the schedule. Rounds that free blocks of others are never idle.
     fn hidden(&self, thread: ThreadId) -> u64 {
+        if mutant::is(Mutant::HiddenStateIgnored) {
+            return 0;
+        }
         let arena = self.arenas.get(thread.index()).and_then(Option::as_ref);
         let counts = [arena.map_or(0, |arena| arena.live as u64), self.locals.count(thread) as u64];
         let mix = |sum: u64, count| sum.wrapping_mul(31).wrapping_add(count);
