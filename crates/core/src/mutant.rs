@@ -54,11 +54,15 @@ pub enum Mutant {
     NumbersIgnored,
     /// A round of a loop is taken for a known one whatever is known of the thread that is not in memory.
     HiddenStateIgnored,
+    /// A thread that gives up a lock for no reason is never stuck, although somebody keeps the lock.
+    KeptLocksIgnored,
+    /// A thread that waits for a lock instead of trying it does not touch it before it has it.
+    TriesTouchNothing,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 24] = [
+    pub const ALL: [Mutant; 26] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -83,6 +87,8 @@ impl Mutant {
         Mutant::RoundIsFollowed,
         Mutant::NumbersIgnored,
         Mutant::HiddenStateIgnored,
+        Mutant::KeptLocksIgnored,
+        Mutant::TriesTouchNothing,
     ];
 }
 

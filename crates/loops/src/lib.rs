@@ -32,6 +32,7 @@ mod frame;
 mod index;
 mod places;
 mod rounds;
+mod tries;
 mod visits;
 
 pub use frame::Frame;

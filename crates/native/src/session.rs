@@ -265,7 +265,12 @@ impl Session {
     pub(crate) fn end(&mut self) -> Outcome {
         let outcome = self.execution.end();
         let outcome = self.review(outcome);
-        let outcome = self.judge(outcome);
+        let mut outcome = self.judge(outcome);
+        if self.loops.refute(&self.execution, &outcome, !self.cut_loops.is_empty()) {
+            self.cut_loops.clear();
+            self.renew = true;
+            outcome = Outcome::Again;
+        }
         if self.limits.unordered_writes {
             self.look_for_unordered();
         }

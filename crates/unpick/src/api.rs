@@ -470,6 +470,7 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
         limits: Limits {
             stack_size: config.stack_size,
             loops: config.loops,
+            tries: true,
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,
             leaks: config.leaks,

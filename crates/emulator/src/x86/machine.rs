@@ -57,6 +57,9 @@ struct Inner {
     lowest: u64,
 }
 
+/// How far below the end of its stack a function that calls no other may write.
+const RED_ZONE: u64 = 128;
+
 /// How far below the end of the stack what a function has given back is filled.
 const FILLED: u64 = 4096;
 
@@ -347,7 +350,9 @@ impl Machine {
                         *rip = target;
                         if let (Transfer::Return(_), Some(filling)) = (&transfer, inner.filling) {
                             let end = step.general(RSP);
-                            step.fill(inner.lowest.max(end.saturating_sub(FILLED)), end, filling)?;
+                            let lowest = inner.lowest.saturating_sub(RED_ZONE);
+                            step.fill(lowest.max(end.saturating_sub(FILLED)), end, filling)?;
+                            step.log.undefine(lowest.max(inner.floor) as usize, inner.lowest as usize)?;
                             inner.lowest = end;
                         }
                         if entered {

@@ -48,6 +48,9 @@ pieces! {
     unpick_emulator_test_call: "sub rsp, 8", "mov eax, 16", "call rax", "add rsp, 8";
     unpick_emulator_test_tail: "test edx, edx", "jz unpick_emulator_test_hosted", "ud2";
     unpick_emulator_test_hosted: "ud2";
+    unpick_emulator_test_leaf: "mov [rsp - 8], rdi";
+    unpick_emulator_test_unwritten: "sub rsp, 24", "mov rax, [rsp + 16]", "add rsp, 24";
+    unpick_emulator_test_leaves: "sub rsp, 8", "call unpick_emulator_test_leaf", "call unpick_emulator_test_unwritten", "add rsp, 8";
     unpick_emulator_test_read_write: "mov rax, [rdi]", "mov [rsi], rax", "mov rax, [rsi]", "mov [rdx], ax";
 }
 
@@ -274,4 +277,22 @@ fn a_machine_that_was_given_back_sees_that_code_has_changed() {
     // SAFETY: as above; there is no code any more.
     let found = unsafe { machine.call(place as usize, &[], stack.top(), &mut Anywhere, 10) };
     assert!(matches!(found, Err(Obstacle::NoCode { .. })));
+}
+
+/// Lets stack that is given back hold a byte.
+struct Filling(u8);
+
+impl Host for Filling {
+    fn enter(&mut self, machine: &mut Machine) -> Enter {
+        machine.fill_stack(self.0);
+        Enter::Code
+    }
+}
+
+#[test]
+fn what_a_function_leaves_below_its_stack_is_filled() {
+    for byte in [0x5a, 0xa5] {
+        let read = Setting::new().run_with(unpick_emulator_test_leaves, &[7], &mut Filling(byte));
+        assert_eq!(read, Ok(u64::from_ne_bytes([byte; 8])));
+    }
 }
