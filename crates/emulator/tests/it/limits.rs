@@ -48,9 +48,9 @@ pieces! {
     unpick_emulator_test_call: "sub rsp, 8", "mov eax, 16", "call rax", "add rsp, 8";
     unpick_emulator_test_tail: "test edx, edx", "jz unpick_emulator_test_hosted", "ud2";
     unpick_emulator_test_hosted: "ud2";
-    unpick_emulator_test_leaf: "mov [rsp - 8], rdi";
-    unpick_emulator_test_unwritten: "sub rsp, 24", "mov rax, [rsp + 16]", "add rsp, 24";
-    unpick_emulator_test_leaves: "sub rsp, 8", "call unpick_emulator_test_leaf", "call unpick_emulator_test_unwritten", "add rsp, 8";
+    unpick_emulator_test_leaves: "sub rsp, 8", "call 2f", "call 3f", "add rsp, 8", "ret",
+        "2: mov [rsp - 8], rdi", "ret",
+        "3: sub rsp, 24", "mov rax, [rsp + 16]", "add rsp, 24";
     unpick_emulator_test_read_write: "mov rax, [rdi]", "mov [rsi], rax", "mov rax, [rsi]", "mov [rdx], ax";
 }
 
