@@ -1,5 +1,8 @@
 //! Threads that come to suspect places, and what is done about it.
 
+mod ahead;
+mod record;
+
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
@@ -7,7 +10,7 @@ use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::{Kind, Op, Rmw, Site, ThreadId};
 use unpick_core::round::{self, Spare};
 use unpick_core::thread_set::ThreadSet;
-use unpick_core::violation::{Point, Wait, Waiter};
+use unpick_core::violation::Point;
 use unpick_emulator::Dead;
 
 use crate::frame::Frame;
@@ -15,23 +18,18 @@ use crate::places::{self, Places};
 use crate::rounds::{Rounds, Trial, Verdict};
 use crate::tries::Tries;
 
+pub use ahead::Ahead;
+use ahead::{AHEAD, Seen};
+use record::{Record, Visit, Visits};
+
 /// Arrivals of a thread that are remembered.
 const MOST: usize = 256;
-
-/// Trials without success at a place double the number of rounds before the next one, so often.
-const PATIENCE: u32 = 6;
-
-/// A place where the state is another one each time, so often in a row, is looked at as seldom as one where all trials come to nothing.
-const UNLIKE: u32 = 1024;
 
 /// Arrivals that are looked at for rounds that end at one.
 const NEAR: usize = 8;
 
 /// Rounds that end at one arrival, of which one is tried.
 const CANDIDATES: usize = 4;
-
-/// Rounds of a loop that are looked ahead before it is cut.
-const AHEAD: u32 = 1000;
 
 /// Classes of places; a power of two.
 const MET: usize = 32;
@@ -75,119 +73,6 @@ pub enum Step {
     Wait,
     /// The round is to be tried; then the thread takes its op, unless the run was ended.
     Try(Trial),
-}
-
-/// What is ahead of a loop that may have to be cut.
-#[derive(Debug)]
-pub enum Ahead {
-    /// It need not be cut yet.
-    Go,
-    /// It is not known to end.
-    Cut,
-    /// It is to be tried whether it ends by itself.
-    Try(Trial),
-}
-
-/// An arrival since the thread last did something that others act on.
-#[derive(Clone, Debug, Default)]
-struct Visit {
-    site: Site,
-    at: u32,
-    frame: Frame,
-    /// What else belonged to the state; not asked for where no known round may follow.
-    hidden: Option<u64>,
-    /// The known rounds that may follow.
-    rounds: Vec<u32>,
-    /// The last arrival at which the thread was in the same state, by its number.
-    same: Option<usize>,
-}
-
-/// The arrivals of a thread, in order. What they hold is used again in the next run.
-#[derive(Debug, Default)]
-struct Visits {
-    all: Vec<Visit>,
-    len: usize,
-    /// No earlier one has rounds that may follow.
-    open: usize,
-}
-
-impl Visits {
-    fn clear(&mut self) {
-        (self.len, self.open) = (0, 0);
-    }
-
-    /// A new one, without rounds.
-    fn add(&mut self) -> &mut Visit {
-        if self.len == self.all.len() {
-            self.all.push(Visit::default());
-        }
-        self.len += 1;
-        let visit = &mut self.all[self.len - 1];
-        visit.rounds.clear();
-        visit
-    }
-
-    /// Those that may have rounds that follow.
-    fn open(&mut self) -> &mut [Visit] {
-        &mut self.all[self.open..self.len]
-    }
-}
-
-impl std::ops::Deref for Visits {
-    type Target = [Visit];
-
-    fn deref(&self) -> &[Visit] {
-        &self.all[..self.len]
-    }
-}
-
-/// What is known of the trials at a place.
-#[derive(Clone, Debug, Default)]
-struct Record {
-    site: Site,
-    /// Trials that came to nothing.
-    failures: u32,
-    /// How often in a row threads came here in another state than before, several times each.
-    unlike: u32,
-    /// Whether a round was found to be idle.
-    succeeded: bool,
-    /// For each thread, how often it has come here in this run, and before which event it was here last.
-    arrivals: Vec<(u32, u32)>,
-    /// Whether there were rounds that were not tried.
-    put_off: bool,
-    /// Whether rounds were followed when it was looked ahead.
-    followed: bool,
-}
-
-impl Record {
-    /// That of a place, which is made if there is none.
-    fn of(records: &mut Vec<Record>, site: Site) -> &mut Record {
-        let place = records.iter().position(|record| record.site == site).unwrap_or_else(|| {
-            let new = Record { site, ..Record::default() };
-            records.push(new);
-            records.len() - 1
-        });
-        &mut records[place]
-    }
-
-    /// Whether trials come to nothing here, so that most arrivals are not looked at.
-    fn fails(&self) -> bool {
-        !self.succeeded && self.period() as usize > CANDIDATES
-    }
-
-    /// Every how many arrivals a trial is due.
-    fn period(&self) -> u32 {
-        1 << if self.unlike >= UNLIKE { PATIENCE } else { self.failures.min(PATIENCE) }
-    }
-}
-
-/// What was seen ahead of a loop that was about to be cut.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    thread: ThreadId,
-    site: Site,
-    /// Up to which event the loop goes on, and then ends by itself; if that was not seen, where the thread was.
-    until: u32,
 }
 
 /// What is known of the loops of a program.
@@ -749,44 +634,5 @@ impl Loops {
         for visit in visits[thread.index()].open() {
             visit.rounds.retain(|&number| rounds.is_as_copied(number, &mut left));
         }
-    }
-
-    /// Since which event the thread has come to this place so often, and has left nothing behind each time, if it has:
-    /// then the loop is to be cut.
-    fn tires(&self, execution: &Execution, thread: ThreadId, op: &Op, most: usize) -> Option<u32> {
-        if execution.samples() || execution.graph().thread_len(thread) < most || execution.goes_on(thread) {
-            return None;
-        }
-        places::goes_round_often(execution.graph(), thread, op, most)
-    }
-
-    /// Looks ahead of a loop that would be cut: one that only counts may end by itself.
-    pub fn look_ahead(&self, execution: &Execution, arrival: &Arrival<'_>, most: usize) -> Ahead {
-        let Arrival { thread, op, .. } = *arrival;
-        let Some(since) = self.tires(execution, thread, op, most) else { return Ahead::Go };
-        let here = execution.position(thread);
-        let last = self.seen.iter().rev().find(|seen| (seen.thread, seen.site) == (thread, op.site));
-        // Where what was seen has not come true, it is not believed again.
-        if let Some(seen) = last.filter(|seen| seen.until > since) {
-            return if here < seen.until { Ahead::Go } else { Ahead::Cut };
-        }
-        let mut events = execution.graph().since(thread, since).iter();
-        match events.rposition(|event| places::is_like(event, op)) {
-            Some(last) if unpick_emulator::is_supported() => {
-                Ahead::Try(Trial::new(arrival, since + last as u32, here).ahead(AHEAD))
-            }
-            _ => Ahead::Cut,
-        }
-    }
-
-    /// Cuts a loop that has come to this place so often, and has left nothing behind each time: the thread is blocked
-    /// before `op`. Whether it was.
-    pub fn cut(&self, execution: &mut Execution, thread: ThreadId, op: &Op, most: usize) -> bool {
-        let cuts = self.tires(execution, thread, op, most).is_some();
-        if cuts {
-            let point = Point { thread, index: execution.position(thread), site: op.site };
-            execution.block(thread, Waiter { point, wait: Wait::Bound });
-        }
-        cuts
     }
 }
