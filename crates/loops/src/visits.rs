@@ -521,7 +521,7 @@ impl Loops {
         }
     }
 
-    /// Notes where a thread that has come back here has failed to take locks, if it [takes turns](crate::tries) with others.
+    /// Notes where a thread that has come back here has failed to take locks, if it takes turns with others.
     #[inline(always)]
     pub fn note_tries(&mut self, execution: &Execution, thread: ThreadId, op: &Op) {
         if op.rmw == Rmw::Lock
