@@ -19,12 +19,9 @@ use unpick_core::stats::Stats;
 use unpick_core::strategy::{Estimate, Path};
 use unpick_strategies::optimal::Probe;
 
-use crate::config::Config;
+use crate::config::{Config, USUAL_TIME};
 use crate::coverage::Coverage;
 use crate::registry;
-
-/// Time that a check has unless it is set.
-const USUAL_TIME: Duration = Duration::from_secs(60);
 
 /// Descents that are made at most to tell the size of the search.
 const DESCENTS: u64 = 2000;

@@ -62,6 +62,9 @@ impl Progress {
     pub const USUAL: Duration = Duration::from_secs(10);
 }
 
+/// How long a check may take that has no limit, if the strategy is left open.
+pub const USUAL_TIME: Duration = Duration::from_secs(60);
+
 /// Settings of a check.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -221,6 +224,12 @@ impl Config {
     /// Whether the strategy is left open, so that the plan decides.
     pub fn decides(&self) -> bool {
         self.strategy == AUTO
+    }
+
+    /// How long the check may take: a strategy that is left open has a limit of its own.
+    pub fn time_at_most(&self) -> Option<Duration> {
+        let decides = self.decides() && self.preemption_bound.is_none();
+        self.time_limit.or(decides.then_some(USUAL_TIME))
     }
 
     /// These settings with the strategy that is at work.

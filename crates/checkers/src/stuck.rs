@@ -4,22 +4,18 @@
 //! spins on a value which has been overwritten moves on in another execution, and one that stands
 //! at a false assumption asked for this execution to be ignored.
 
-use unpick_core::event::Event;
 use unpick_core::execution::Outcome;
 use unpick_core::graph::Graph;
 use unpick_core::round::{self, Waiting};
-use unpick_core::violation::{Kind, Point, Violation, Wait, Waiter};
+use unpick_core::violation::{Kind, Violation, Wait, Waiter};
 
 /// The violation that a blocked execution shows, if it is one. `patient`: a thread that others let go on now and then, in
 /// their own loops, is not stuck. Where no execution comes to its end, it is.
 pub fn judge(graph: &Graph, waiters: &[Waiter], patient: bool) -> Option<Violation> {
     let waiting: Vec<Waiting> = waiters.iter().filter_map(waiting_in).collect();
     let hopeless = waiters.iter().all(|waiter| match waiter.wait {
-        // Whoever waits for a lock that others take and give back in their rounds gets it some time. Whoever has only tried
-        // to take it gives up in another execution.
-        Wait::Lock { addr, .. } => {
-            !waiting.iter().any(|one| one.writes_to(graph, addr)) && !has_tried(graph, waiter.point)
-        }
+        // Whoever waits for a lock that others take and give back in their rounds gets it some time.
+        Wait::Lock { addr, .. } => !waiting.iter().any(|one| one.writes_to(graph, addr)),
         Wait::Signal { timed: false, .. } | Wait::Join(_) | Wait::Exit => true,
         Wait::Signal { timed: true, .. } | Wait::Assume | Wait::Bound => false,
         Wait::Spin { .. } => {
@@ -39,12 +35,6 @@ pub fn judge(graph: &Graph, waiters: &[Waiter], patient: bool) -> Option<Violati
         }
         None => Violation { kind: Kind::Deadlock { waiters: waiters.to_vec() }, point },
     })
-}
-
-/// Whether the thread could give up instead of waiting.
-fn has_tried(graph: &Graph, point: Point) -> bool {
-    let Point { thread, index, .. } = point;
-    index.checked_sub(1).is_some_and(|last| graph.since(thread, last).first().is_some_and(Event::is_attempt))
 }
 
 /// The round that the thread repeats, if it waits in a loop.

@@ -141,12 +141,6 @@ impl Event {
         self.kind == Kind::Choice && self.rmw == Rmw::None || self.has(Event::SPURIOUS)
     }
 
-    /// Whether a lock is [tried](Op::attempt) that may be given up for no reason.
-    #[inline(always)]
-    pub fn is_attempt(&self) -> bool {
-        self.kind == Kind::Choice && self.rmw == Rmw::Lock
-    }
-
     /// Whether the time of a wait is over, after whatever took place before.
     #[inline(always)]
     pub fn is_timeout(&self) -> bool {

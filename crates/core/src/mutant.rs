@@ -54,15 +54,11 @@ pub enum Mutant {
     NumbersIgnored,
     /// A round of a loop is taken for a known one whatever is known of the thread that is not in memory.
     HiddenStateIgnored,
-    /// A thread that gives up a lock for no reason is never stuck, although somebody keeps the lock.
-    KeptLocksIgnored,
-    /// A thread that waits for a lock instead of trying it does not touch it before it has it.
-    TriesTouchNothing,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 26] = [
+    pub const ALL: [Mutant; 24] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -87,8 +83,6 @@ impl Mutant {
         Mutant::RoundIsFollowed,
         Mutant::NumbersIgnored,
         Mutant::HiddenStateIgnored,
-        Mutant::KeptLocksIgnored,
-        Mutant::TriesTouchNothing,
     ];
 }
 

@@ -403,13 +403,6 @@ impl Op {
         Op { rmw: Rmw::TryLock, ..Op::choice(bound, site) }
     }
 
-    /// A lock is tried: 0 if it is taken next, after a wait if need be, and 1 if not, whoever has it. Whatever a try that
-    /// reads can come to, this can come to as well.
-    #[inline(always)]
-    pub fn attempt(site: Site) -> Op {
-        Op { rmw: Rmw::Lock, ..Op::choice(2, site) }
-    }
-
     /// The time of a wait is over, since nothing else can run: whatever took place before came before this.
     #[inline(always)]
     pub fn time_is_over(site: Site) -> Op {

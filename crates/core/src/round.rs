@@ -517,10 +517,6 @@ pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting], patien
     }
     let in_round = |id: EventId| !id.is_init() && all.iter().any(|other| other.has(id));
     waiting.events(graph).all(|(id, event)| {
-        // A lock that nobody keeps can be had in the end.
-        if event.is_attempt() && event.value != 0 && !is_any_lock_taken(graph) {
-            return false;
-        }
         if event.is_free() {
             return mutant::is(Mutant::ChoicesForEver);
         }
@@ -549,16 +545,6 @@ pub fn repeats_for_ever(graph: &Graph, waiting: Waiting, all: &[Waiting], patien
         let is_lasting = |write| !in_round(write) || is_lock || is_last_of_row(graph, event.addr, write, all);
         !others && !for_a_while && is_lasting(event.rf)
     })
-}
-
-/// Whether anybody has a lock.
-fn is_any_lock_taken(graph: &Graph) -> bool {
-    !mutant::is(Mutant::KeptLocksIgnored)
-        && (0..graph.location_count()).map(|index| Addr(index as u32)).any(|addr| {
-            let newest = graph.newest(addr);
-            let takes = |event: &Event| matches!(event.rmw, Rmw::Lock | Rmw::TryLock) && event.is_update();
-            !newest.is_init() && takes(graph.event(newest))
-        })
 }
 
 /// Whether a write, to a lock, belongs to a round after which a thread that waits was where it was before. Such a thread takes the lock

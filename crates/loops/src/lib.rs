@@ -32,7 +32,6 @@ mod frame;
 mod index;
 mod places;
 mod rounds;
-mod tries;
 mod visits;
 
 pub use frame::Frame;

@@ -6,7 +6,7 @@
 
 use unpick_core::event::Event;
 use unpick_core::graph::Graph;
-use unpick_core::op::{Kind, Op, Rmw, Site, ThreadId};
+use unpick_core::op::{Op, Rmw, Site, ThreadId};
 use unpick_core::round;
 
 /// How far back the events of a thread are looked at.
@@ -81,20 +81,6 @@ fn goes_round(graph: &Graph, thread: ThreadId, op: &Op, enough: usize) -> bool {
 fn backs_off(round: &[Event]) -> bool {
     let fails = |event: &Event| event.is_read() && event.rmw != Rmw::None && !event.is_update();
     round.split_first().is_some_and(|(first, rest)| first.is_update() && rest.iter().any(fails))
-}
-
-/// Where the thread has tried in vain to take locks, if it has come back to where it takes one after it has taken another one
-/// first: whoever does so gets in the way of others that do, and they in its way.
-pub(crate) fn takes_turns(graph: &Graph, thread: ThreadId, op: &Op) -> Option<impl Iterator<Item = Site>> {
-    let events = graph.thread(thread);
-    let takes = op.kind == Kind::Read && op.rmw == Rmw::Lock;
-    let since = events.iter().rev().take(BACK).position(|event| takes && is_like(event, op))?;
-    let round = &events[events.len() - since - 1..];
-    let others = |event: &Event| event.rmw == Rmw::Lock && event.is_update() && event.addr != op.addr;
-    let fails = |event: &&Event| event.is_read() && event.rmw == Rmw::TryLock && !event.is_update();
-    let turns = round.iter().any(others) && round.iter().any(|event| fails(&event));
-    (turns && round.iter().all(round::may_be_dropped))
-        .then(|| round.iter().filter(fails).map(|event| event.site))
 }
 
 /// If the thread has been at this place so often in a row, and has left nothing behind in between: since which event.

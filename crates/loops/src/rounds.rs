@@ -283,7 +283,9 @@ impl Rounds {
     /// Whether these events of the thread are the first ops of the round, or all, with its answers.
     pub(crate) fn begins_with(&self, number: u32, graph: &Graph, from: u32, to: u32) -> bool {
         let Round { start: (_, thread, _), answers, .. } = &self.known[number as usize];
-        answers.len() >= (to - from) as usize
+        // What the graph has let go of is not compared.
+        from >= graph.past_of(*thread)
+            && answers.len() >= (to - from) as usize
             && answers.iter().zip(from..to).all(|(answered, index)| {
                 *answered == Answered::new(graph, EventId { thread: *thread, index })
                     || mutant::is(Mutant::AnswersIgnored)

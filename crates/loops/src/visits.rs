@@ -7,7 +7,7 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::mutant::{self, Mutant};
-use unpick_core::op::{Kind, Op, Rmw, Site, ThreadId};
+use unpick_core::op::{Kind, Op, Site, ThreadId};
 use unpick_core::round::{self, Spare};
 use unpick_core::thread_set::ThreadSet;
 use unpick_core::violation::Point;
@@ -16,7 +16,6 @@ use unpick_emulator::Dead;
 use crate::frame::Frame;
 use crate::places::{self, Places};
 use crate::rounds::{Rounds, Trial, Verdict};
-use crate::tries::Tries;
 
 pub use ahead::Ahead;
 use ahead::{AHEAD, Seen};
@@ -108,8 +107,6 @@ pub struct Loops {
     dead: Vec<(u64, usize, Dead)>,
     /// Which of them was met last, for each of some classes of places.
     met: [u32; MET],
-    /// Tries in place of which there are choices.
-    tries: Tries,
 }
 
 impl Loops {
@@ -499,9 +496,6 @@ impl Loops {
     /// Looks at how an execution has ended: whether the search must start over, since others notice more rounds of a
     /// thread than was known.
     pub fn review(&mut self, execution: &mut Execution, outcome: &Outcome) -> Review {
-        if self.tries.take_grown() {
-            return Review::StartOver;
-        }
         // Before a round is known nothing can be noticed, and then the search starts over, where addresses are the same in
         // each run.
         if !self.places.any() || !self.found && execution.has_stable_addresses() {
@@ -519,35 +513,6 @@ impl Loops {
                 Review::StartOver
             }
         }
-    }
-
-    /// Notes where a thread that has come back here has failed to take locks, if it takes turns with others.
-    #[inline(always)]
-    pub fn note_tries(&mut self, execution: &Execution, thread: ThreadId, op: &Op) {
-        if op.rmw == Rmw::Lock
-            && let Some(sites) = places::takes_turns(execution.graph(), thread, op)
-        {
-            self.tries.note(execution, sites);
-        }
-    }
-
-    /// Whether a try of a lock is a [choice](Op::attempt) there, to prove that nothing breaks.
-    #[inline(always)]
-    pub fn frees(&self, execution: &Execution, op: &Op) -> bool {
-        op.rmw == Rmw::TryLock && self.tries.is_free(execution, op.site)
-    }
-
-    /// Whether the search must start over, with true tries of locks, since an execution has shown what may be so only
-    /// without them. `cut`: a loop was cut.
-    pub fn refute(&mut self, execution: &Execution, outcome: &Outcome, cut: bool) -> bool {
-        let refuted = self.tries.refute(execution, outcome, cut);
-        if refuted {
-            // What was learnt is of another program.
-            let tries = std::mem::take(&mut self.tries);
-            self.forget();
-            self.tries = tries;
-        }
-        refuted
     }
 
     /// How many rounds that write a thread may have behind it which nobody has noticed.

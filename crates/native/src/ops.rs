@@ -6,7 +6,7 @@ use watching::Watch;
 
 use unpick_core::error::Error;
 use unpick_core::event::{Event, EventId};
-use unpick_core::op::{Kind, Mode as Order, Op, Site, TAKEN, ThreadId, Value};
+use unpick_core::op::{Kind, Mode as Order, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Block, Point, Violation, Wait, Waiter};
 
 use crate::crash;
@@ -98,13 +98,6 @@ impl Caller {
         if !self.session().threads[self.thread.index()].dirty.is_empty() {
             self.write_back();
         }
-        let tried = self.session().loops.frees(&self.session().execution, &op);
-        if tried {
-            if self.take_other(&Op::attempt(op.site)) != 0 {
-                return TAKEN;
-            }
-            op = Op::lock(op.addr, op.site);
-        }
         let mut looked = false;
         let value = loop {
             let s = self.session();
@@ -132,13 +125,6 @@ impl Caller {
                     Watch::Stop => depart_for_good(self.session),
                 }
                 looked = true;
-            }
-            if tried && fresh && !key.is_made_up() {
-                // A thread that tries a lock has to do with it, whether or not it gets it.
-                s.look_at_bytes(self, key, s.execution.position(self.thread), true);
-                if s.execution.is_stopped() {
-                    depart_for_good(self.session);
-                }
             }
             if let Some(value) = s.execution.op(self.thread, &op) {
                 break value;
@@ -447,13 +433,7 @@ impl Session {
                 place.value = value;
             }
         }
-        self.look_at_bytes(caller, key, id.index, writes);
-    }
-
-    /// Compares an atomic access with what is remembered of these bytes, and ends the execution if it is wrong.
-    #[inline(always)]
-    fn look_at_bytes(&mut self, caller: &Caller, key: Key, index: u32, writes: bool) {
-        let point = Point { thread: caller.thread, index, site: caller.site };
+        let point = Point { thread, index: id.index, site: caller.site };
         let touch = Touch { point, writes, atomic: true, value: false };
         let bytes = (key.address, key.width);
         let passed = &self.excuses.passed;

@@ -265,12 +265,7 @@ impl Session {
     pub(crate) fn end(&mut self) -> Outcome {
         let outcome = self.execution.end();
         let outcome = self.review(outcome);
-        let mut outcome = self.judge(outcome);
-        if self.loops.refute(&self.execution, &outcome, !self.cut_loops.is_empty()) {
-            self.cut_loops.clear();
-            self.renew = true;
-            outcome = Outcome::Again;
-        }
+        let outcome = self.judge(outcome);
         if self.limits.unordered_writes {
             self.look_for_unordered();
         }

@@ -7,7 +7,7 @@
 use std::arch::naked_asm;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use unpick_core::op::{Op, TAKEN, ThreadId, Value};
+use unpick_core::op::{Op, ThreadId, Value};
 use unpick_core::violation::Point;
 use unpick_emulator::{
     Enter, Host, Machine, Obstacle, R8, R9, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI, RSP,
@@ -55,9 +55,6 @@ pub(crate) struct Trying {
 impl Trying {
     /// Answers an op; `key`: the bytes that it is about.
     pub(crate) fn op(&mut self, session: &Session, key: Option<Key>, op: &Op) -> Value {
-        if self.trial.gives_up(&session.execution, op) {
-            return TAKEN;
-        }
         let mut op = *op;
         if let Some(key) = key {
             let Some(addr) = session.places.known(key) else {

@@ -9,8 +9,6 @@ pub struct Limits {
     pub stack_size: usize,
     /// Whether loops that only wait are recognised; if not, they go on until they are cut.
     pub loops: bool,
-    /// Whether it may first be proved, where threads try locks in turn, that nothing breaks if tries fail as they like.
-    pub tries: bool,
     /// How often a loop may come to the same place, and leave nothing behind, before it is cut.
     pub max_rounds: usize,
     /// Whether a thread that waits for a condition or is parked may wake up without a reason.

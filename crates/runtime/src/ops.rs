@@ -13,8 +13,7 @@ use std::cell::Cell;
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Repeat;
-use unpick_core::mutant::{self, Mutant};
-use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, TAKEN, ThreadId, Value};
+use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 
 use crate::arena::{self, Arena};
@@ -147,17 +146,6 @@ fn unwatched_slowly(request: &mut Request<'_>) -> Value {
 pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
-    let mut tried = false;
-    if request.op.rmw == Rmw::TryLock {
-        match attempt(session, thread, arena, &mut request.op) {
-            Attempt::Try => {}
-            Attempt::Wait => tried = true,
-            Attempt::GiveUp => {
-                arena::enter(arena);
-                return TAKEN;
-            }
-        }
-    }
     let mut looked = false;
     let value = loop {
         // SAFETY: the session outlives its fibers; no other reference to it is in use while a
@@ -185,13 +173,6 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
                 Watch::Stop => leave_for_good(session, thread),
             }
         }
-        if tried && fresh && !mutant::is(Mutant::TriesTouchNothing) {
-            // A thread that tries a lock has to do with it, whether or not it gets it.
-            s.check_published(thread, op);
-            if s.execution.is_stopped() {
-                leave_for_good(session, thread);
-            }
-        }
         if let Some(value) = s.execution.op(thread, op) {
             if fresh {
                 s.pulse.at(op.site);
@@ -209,37 +190,6 @@ pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
     };
     advance(session, thread, arena);
     value
-}
-
-/// What becomes of a try of a lock.
-enum Attempt {
-    /// It is one.
-    Try,
-    /// The thread waits for the lock instead.
-    Wait,
-    /// It fails for no reason.
-    GiveUp,
-}
-
-/// Makes the choice that stands in place of a try of a lock, if there is one.
-#[inline(never)]
-fn attempt(session: *mut Session, thread: ThreadId, arena: *mut Arena, op: &mut Op) -> Attempt {
-    // SAFETY: as in `take`.
-    if unsafe { !(*session).loops.frees(&(*session).execution, op) } {
-        return Attempt::Try;
-    }
-    let choice = Op::attempt(op.site);
-    let gives_up = loop {
-        // SAFETY: as in `take`.
-        if let Some(value) = unsafe { (*session).execution.op(thread, &choice) } {
-            break value != 0;
-        }
-        leave(session, thread);
-    };
-    // SAFETY: as in `take`.
-    count(unsafe { &*session }, thread, arena);
-    *op = Op::lock(op.addr, op.site);
-    if gives_up { Attempt::GiveUp } else { Attempt::Wait }
 }
 
 /// Takes an op that concerns no object.

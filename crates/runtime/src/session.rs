@@ -378,18 +378,7 @@ impl Session {
         Ok(())
     }
 
-    /// Says how the execution has ended. If that is to be confirmed, the search starts over.
     fn end(&mut self) -> Outcome {
-        let outcome = self.find_outcome();
-        if self.loops.refute(&self.execution, &outcome, !self.cut_loops.is_empty()) {
-            self.cut_loops.clear();
-            self.renew = true;
-            return Outcome::Again;
-        }
-        outcome
-    }
-
-    fn find_outcome(&mut self) -> Outcome {
         let outcome = self.execution.end();
         let outcome = self.review(outcome);
         if self.weak.is_none() && self.execution.strategy().traces().is_some() {

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use unpick_core::op::{Op, TAKEN, ThreadId, Value};
+use unpick_core::op::{Op, ThreadId, Value};
 use unpick_emulator::{Enter, Host, Machine, Obstacle, RDI, RSI};
 use unpick_loops::{Home, Trial};
 
@@ -235,9 +235,6 @@ impl Runtime<'_> {
         let tag = &raw const *request.object.tag;
         if machine.touch(tag as usize, size_of::<Tag>(), false).is_err() {
             return Enter::GiveUp("an operation has no object");
-        }
-        if self.trial.gives_up(&self.session.execution, &request.op) {
-            return self.trial.entered(machine, TAKEN);
         }
         match self.session.known_location(request.object.tag) {
             Some(addr) => {

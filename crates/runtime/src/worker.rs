@@ -128,7 +128,7 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
     panics::install();
     signals::install();
     let pulse = Arc::new(Pulse::default());
-    let budget = task.budget;
+    let (budget, started) = (task.budget, Instant::now());
     if budget.interrupts && interrupt::requested() {
         pulse.stop();
     }
@@ -139,7 +139,7 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
     session.model = task.model;
     let mut state = State {
         task,
-        started: Instant::now(),
+        started,
         cut: None,
         cpu: Duration::ZERO,
         warm: false,
@@ -162,7 +162,7 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
         spawned.map_err(|error| Error::Machine {
             problem: format!("no OS thread for the check: {error}; run fewer checks at once"),
         })?;
-        let (back, kept, pause) = supervise(&receiver, &pulse, budget, watch)?;
+        let (back, kept, pause) = supervise(&receiver, &pulse, budget, started, watch)?;
         (session, state) = (back, kept);
         match pause {
             Pause::Over(ending) => return Ok(conclude(session, state, ending)),
@@ -227,14 +227,16 @@ fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Expl
     }
 }
 
-/// Waits for the worker, and for signs of life.
+/// Waits for the worker, which began at `started`, and for signs of life. An execution that goes on long after the time is over
+/// is given up.
 fn supervise<T>(
     receiver: &std::sync::mpsc::Receiver<T>,
     pulse: &Pulse,
     budget: Budget,
+    started: Instant,
     watch: &mut dyn FnMut(&Pulse, Duration),
 ) -> Result<T, Error> {
-    let started = Instant::now();
+    let long_after = budget.time.and_then(|most| started.checked_add(most)?.checked_add(PATIENCE));
     let mut hang = budget.hang;
     let (mut beats, mut since) = (pulse.beats(), Instant::now());
     loop {
@@ -248,6 +250,9 @@ fn supervise<T>(
             pulse.stop();
             hang = hang.min(PATIENCE);
         }
+        if long_after.is_some_and(|limit| Instant::now() >= limit) {
+            pulse.stop();
+        }
         if pulse.beats() != beats {
             (beats, since) = (pulse.beats(), Instant::now());
         } else if since.elapsed() >= hang {
@@ -260,7 +265,7 @@ fn supervise<T>(
     }
 }
 
-/// How long a thread that does nothing visible is waited for after an interrupt.
+/// How long a thread that does nothing visible is waited for after an interrupt, and an execution when the time is over.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Explores on this OS thread until something stops it.
@@ -284,7 +289,7 @@ fn open_streams() {
 
 fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
     if session.pulse.is_stopped() {
-        return Pause::Over(Ending::Interrupted);
+        return Pause::Over(stopped(state));
     }
     if !state.warm {
         state.warm = true;
@@ -307,7 +312,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
                 session.execution.again();
             }
             if session.pulse.is_stopped() {
-                return Pause::Over(Ending::Interrupted);
+                return Pause::Over(stopped(state));
             }
             if session.worn {
                 return wear(session);
@@ -349,7 +354,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
             return Pause::Over(Ending::Executions);
         }
         if session.pulse.is_stopped() {
-            return Pause::Over(Ending::Interrupted);
+            return Pause::Over(stopped(state));
         }
         let stays = |until| session.panics.is_empty() && Instant::now() < until;
         if session.worn || !state.here_until.is_none_or(stays) {
@@ -370,6 +375,13 @@ fn lose_patience(session: &mut Session, state: &mut State) -> bool {
     session.impatient = true;
     start_over(session, state);
     true
+}
+
+/// Why the worker was asked to stop.
+fn stopped(state: &State) -> Ending {
+    let interrupted = state.task.budget.interrupts && interrupt::requested();
+    let is_late = state.task.budget.time.is_some_and(|most| state.started.elapsed() >= most);
+    if is_late && !interrupted && state.here_until.is_none() { Ending::Time } else { Ending::Interrupted }
 }
 
 /// Begins the search again, with what is known now.
@@ -429,7 +441,7 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     if session.pulse.is_stopped() {
         // What did not end has not built everything.
         state.warm = false;
-        return Some(Pause::Over(Ending::Interrupted));
+        return Some(Pause::Over(stopped(state)));
     }
     session.use_arenas(true);
     session.recorder = state.task.recorder.take();

@@ -72,15 +72,10 @@ pub fn difference_in_loops(
     }
     // What the state of a thread is, fibers see otherwise: a register may be dead, or in memory that was not written.
     truths.values_mut().for_each(|truth| truth.minimal.clear());
-    let explore = |settings: Settings<'_>| {
+    rounds::difference_of(program, spurious, &truths, |settings| {
         let found = explore(program, settings);
         // A loop that is not recognised leaves nothing to compare.
         Explored { given_up: found.given_up || found.cut > 0, ..found }
-    };
-    let exact = rounds::difference_of(program, spurious, &truths, explore);
-    // Where graphs are not compared, tries of locks may be choices, and whether a thread is stuck must come out the same.
-    exact.or_else(|| {
-        if has_tries(program) { rounds::stuck_otherwise(program, spurious, &truths, explore) } else { None }
     })
 }
 
@@ -152,8 +147,6 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             timeouts: unpick_core::timeouts::Timeouts::Any,
             stack_size: config.stack_size,
             loops: config.loops,
-            // The graphs are of another program then.
-            tries: !settings.keys,
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,
             abandons: false,
@@ -217,11 +210,6 @@ pub fn flushed(program: &Program) -> Program {
 /// Whether a program has `sc` stores, so that [`flushed`] is another program.
 pub fn has_seqcst_stores(program: &Program) -> bool {
     program.any(&|statement| matches!(statement, Stmt::Store { mode: Mode::SeqCst, .. }))
-}
-
-/// Whether a program tries locks.
-fn has_tries(program: &Program) -> bool {
-    program.any(&|statement| matches!(statement, Stmt::TryLock { .. }))
 }
 
 /// Whether a program has accesses that fibers cannot make.

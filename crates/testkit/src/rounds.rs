@@ -403,27 +403,6 @@ pub fn difference_of(
     })
 }
 
-/// Whether threads are stuck in executions of an engine that are only counted and in none of brute force, or the other way
-/// round, in words.
-pub fn stuck_otherwise(
-    program: &Program,
-    spurious: bool,
-    truths: &BTreeMap<Model, Unrolled>,
-    mut explore: impl FnMut(Settings<'_>) -> Explored,
-) -> Option<String> {
-    truths.iter().find_map(|(model, truth)| {
-        let settings = Settings {
-            spurious,
-            most_events: MOST_EVENTS,
-            most_executions: MOST_EXECUTIONS,
-            ..Settings::counting(model.name())
-        };
-        let found = explore(settings);
-        let same = found.given_up || (found.deadlock > 0) == truth.stuck;
-        (!same).then(|| format!("{model}: {program}\nstuck: {}, wanted {}", found.deadlock > 0, truth.stuck))
-    })
-}
-
 /// What an engine has found that differs from brute force, in words.
 pub fn compare(program: &Program, found: &Explored, truth: &Unrolled) -> Option<String> {
     let mut complete = BTreeSet::new();

@@ -470,7 +470,6 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
         limits: Limits {
             stack_size: config.stack_size,
             loops: config.loops,
-            tries: true,
             max_rounds: config.max_rounds,
             spurious_wakeups: config.spurious_wakeups,
             leaks: config.leaks,
@@ -483,7 +482,7 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
         known: Knowledge::default(),
         budget: Budget {
             executions: config.max_executions,
-            time: config.time_limit,
+            time: config.time_at_most(),
             hang: config.hang_limit,
             interrupts: true,
         },

@@ -6,12 +6,11 @@ use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
 use unpick_core::mutant::{self, Mutant};
-use unpick_core::op::{Kind, Op, Rmw, Site, ThreadId, Value};
+use unpick_core::op::{Kind, Op, Site, ThreadId, Value};
 use unpick_emulator::{Enter, Footprint, Machine, Obstacle, R8, R9, R10, R11, RCX, RDI, RDX, RSI};
 
 use super::{Answered, Home, Round, Rounds, answer};
-use crate::frame::Frame;
-use crate::frame::Settled;
+use crate::frame::{Frame, Settled};
 use crate::visits::Arrival;
 
 /// Instructions that a round may take.
@@ -183,35 +182,12 @@ impl Trial {
         if self.is_over() {
             return None;
         }
-        let graph = execution.graph();
-        if self.choice(graph, op).is_none() {
-            return self.repeat(graph, op);
-        }
-        self.repeat(graph, &Op::attempt(op.site))?;
-        self.repeat(graph, &Op { rmw: Rmw::Lock, ..*op })
-    }
-
-    /// Whether the code tries a lock that it gave up for no reason in the round: then it is not known which lock that is.
-    pub fn gives_up(&mut self, execution: &Execution, op: &Op) -> bool {
-        let graph = execution.graph();
-        !self.is_over()
-            && self.choice(graph, op).is_some_and(|gives_up| gives_up != 0)
-            && self.repeat(graph, &Op::attempt(op.site)).is_some()
-    }
-
-    /// If there was a [choice](Op::attempt) in place of the op, what it was.
-    fn choice(&self, graph: &Graph, op: &Op) -> Option<Value> {
-        let next = self.next_event().map(|id| graph.event(id));
-        next.filter(|event| op.rmw == Rmw::TryLock && event.is_attempt()).map(|event| event.value)
-    }
-
-    /// Answers an op by the next event.
-    fn repeat(&mut self, graph: &Graph, op: &Op) -> Option<Value> {
         let Some(id) = self.next_event() else {
             self.back = op.site == self.site;
             self.strayed = !self.back;
             return None;
         };
+        let graph = execution.graph();
         if !repeats(graph.event(id), op) {
             self.strayed = true;
             return None;

@@ -34,7 +34,6 @@ impl Session {
         }
         if fresh && first {
             self.loops.suspect(&mut self.execution, thread, op);
-            self.loops.note_tries(&self.execution, thread, op);
         }
         if self.execution.is_stopped() { Watch::Stop } else { Watch::Go }
     }
@@ -81,7 +80,6 @@ impl Session {
     pub(crate) fn review(&mut self, outcome: Outcome) -> Outcome {
         match self.loops.review(&mut self.execution, &outcome) {
             Review::StartOver => {
-                self.cut_loops.clear();
                 self.renew = true;
                 return Outcome::Again;
             }

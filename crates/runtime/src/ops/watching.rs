@@ -67,9 +67,6 @@ impl Session {
     /// outside of what is put back must not be left behind for a suspicion.
     #[inline(always)]
     pub(super) fn look(&mut self, thread: ThreadId, op: &Op) {
-        if self.limits.tries {
-            self.loops.note_tries(&self.execution, thread, op);
-        }
         if self.limits.loops
             && self.may_go_round(thread, op)
             && self.loops.suspect(&mut self.execution, thread, op)
@@ -134,7 +131,6 @@ impl Session {
     pub(crate) fn review(&mut self, outcome: Outcome) -> Outcome {
         match self.loops.review(&mut self.execution, &outcome) {
             Review::StartOver => {
-                self.cut_loops.clear();
                 self.renew = true;
                 return Outcome::Again;
             }

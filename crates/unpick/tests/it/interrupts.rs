@@ -311,3 +311,29 @@ fn progress_is_shown_in_plain_lines_where_that_is_asked_for() {
         assert!(!text.contains('\u{1b}'), "{settings:?}: {text}");
     }
 }
+
+/// Sets a flag back and forth, for ever.
+fn swing(own: &AtomicUsize, other: &AtomicUsize) {
+    while other.load(SeqCst) != 2 {
+        own.store(1, SeqCst);
+        own.store(0, SeqCst);
+    }
+}
+
+/// Two threads that never end, and never come to rest.
+fn endless() {
+    let flags = Arc::new([0; 2].map(AtomicUsize::new));
+    let theirs = Arc::clone(&flags);
+    let other = thread::spawn(move || swing(&theirs[0], &theirs[1]));
+    swing(&flags[1], &flags[0]);
+    other.join().unwrap();
+}
+
+#[test]
+fn an_execution_does_not_go_on_when_the_time_is_over() {
+    for strategy in ["random", "auto"] {
+        let check = Check::new().strategy(strategy).max_events(usize::MAX);
+        let verdict = check.time_limit(Duration::from_millis(500)).run(endless).unwrap();
+        assert!(matches!(verdict, Verdict::Inconclusive(..)), "{strategy}: {verdict}");
+    }
+}
