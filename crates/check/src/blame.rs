@@ -36,7 +36,7 @@ fn earlier_write(graph: &Graph, id: EventId, last: EventId) -> Option<EventId> {
 }
 
 /// Why `read` may miss a newer write, in words that call events by the numbers of their steps.
-pub fn why(steps: &Steps<'_>, read: EventId, newer: EventId) -> String {
+pub fn why<P>(steps: &Steps<'_, P>, read: EventId, newer: EventId) -> String {
     let graph = steps.graph();
     let number = |id: EventId| steps.of(id) + 1;
     let missed = number(newer);

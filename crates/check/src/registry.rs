@@ -2,7 +2,6 @@
 
 use unpick_core::error::Error;
 use unpick_core::execution::Execution;
-use unpick_core::graph::Graph;
 use unpick_core::memory::MemoryModel;
 use unpick_core::plan::{Plan, Single};
 use unpick_core::schedule::Schedule;
@@ -92,7 +91,7 @@ pub fn replay(name: &str, schedule: &Schedule) -> Result<Execution, Error> {
     Ok(Execution::new(model(name)?, Box::new(Replay::new(schedule.clone())), usize::MAX))
 }
 
-/// Whether a graph that was made by following a schedule is of the program it was made for.
-pub fn fits(schedule: &Schedule, graph: &Graph) -> bool {
-    unpick_strategies::replay::fits(schedule, graph)
+/// Whether an execution that has followed a schedule is of the program it was made for, and has come to its end.
+pub fn fits(schedule: &Schedule, execution: &Execution) -> bool {
+    unpick_strategies::replay::fits(schedule, execution)
 }

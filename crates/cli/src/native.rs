@@ -17,7 +17,10 @@ use unpick_check::Config;
 use unpick_check::meter::Meter;
 use unpick_core::plan::Outlook;
 use unpick_core::strategy::Estimate;
-use unpick_native_wire::{Answer, CHANNEL, DEBUGGER, Ending, Message, Output, Progress, VERSION};
+use unpick_core::trace::Finding;
+use unpick_native_wire::{
+    self as wire, Answer, CHANNEL, DEBUGGER, Ending, Message, Output, Progress, VERSION,
+};
 use unpick_report::TextOptions;
 use unpick_runtime::interrupt;
 
@@ -26,6 +29,9 @@ use crate::error::Error;
 use crate::run::say;
 use naming::Naming;
 use suppressions::Suppressions;
+
+/// What a kept report calls the command that runs the execution again.
+pub(crate) const REPLAY: &str = "replay";
 
 /// Variables of the environment that stand for settings.
 type Variables<'a> = &'a [(&'static str, String)];
@@ -53,10 +59,11 @@ impl Check<'_> {
     }
 
     /// Keeps a report, if that was asked for.
-    fn keep(&self, finding: &unpick_core::trace::Finding, number: usize) -> Result<(), Error> {
+    fn keep(&self, finding: &Finding, number: usize, config: &Config) -> Result<(), Error> {
         let Some(folder) = self.reports else { return Ok(()) };
         let mut report = unpick_report::json(finding);
         report["program"] = self.words().collect();
+        report[REPLAY] = self.replay(&finding.token, config).into();
         let path = folder.join(format!("{number}-{}.json", finding.title.replace(' ', "-")));
         let kept =
             std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, format!("{report:#}\n")));
@@ -65,7 +72,7 @@ impl Check<'_> {
 }
 
 /// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
+fn quoted(word: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
     let plain = !word.is_empty() && word.chars().all(safe);
     if plain { word.to_string() } else { format!("'{}'", word.replace('\'', r"'\''")) }
@@ -152,16 +159,12 @@ fn listen(
                 naming = Naming::new(modules);
             }
             Message::Progress(progress) => show(&mut meter, &progress),
-            Message::Violation(finding) => {
-                let output = finding.output.clone();
-                let finding = naming.finding(*finding);
+            Message::Violation(found) => {
+                let wire::Found { finding, output } = *found;
+                let finding = naming.finding(finding);
                 findings += 1;
-                check.keep(&finding, findings)?;
-                let options = TextOptions { width: width(), ..TextOptions::default() };
-                let text = unpick_report::text(&finding, &options);
-                // The last line is for tests of Rust.
-                let text = text.trim_end().rsplit_once('\n').map_or(text.as_str(), |(text, _)| text);
-                report.push_str(&format!("{text}\nreplay: {}\n", check.replay(&finding.token, config)));
+                check.keep(&finding, findings, config)?;
+                report.push_str(&shown(&finding, &check.replay(&finding.token, config)));
                 report.push_str(&told_output(&output));
             }
             Message::Ask(question) => {
@@ -215,6 +218,14 @@ fn show(meter: &mut Meter, progress: &Progress) {
     meter.show((progress.executions, progress.blocked), &outlook, Duration::from_millis(progress.elapsed));
 }
 
+/// A report of a program; `replay`: the command that runs the execution again.
+pub(crate) fn shown(finding: &Finding, replay: &str) -> String {
+    let text = unpick_report::text(finding, &TextOptions { width: width(), ..TextOptions::default() });
+    // The last line is for tests of Rust.
+    let text = text.trim_end().rsplit_once('\n').map_or(text.as_str(), |(text, _)| text);
+    format!("{text}\nreplay: {}\n", printable_text(replay))
+}
+
 /// What the failing execution wrote.
 fn told_output(output: &Output) -> String {
     let mut told = String::new();
@@ -224,11 +235,16 @@ fn told_output(output: &Output) -> String {
         }
         told.push_str(&format!("\n{name} of the failing execution:\n"));
         for line in text.lines() {
-            let line: String = line.chars().flat_map(printable).collect();
+            let line = printable_text(line);
             told.push_str(&format!("  {line}\n"));
         }
     }
     told
+}
+
+/// A text, with control characters escaped.
+fn printable_text(text: &str) -> String {
+    text.chars().flat_map(printable).collect()
 }
 
 /// A character, with control characters escaped.
@@ -241,7 +257,7 @@ fn printable(character: char) -> Vec<char> {
 }
 
 /// The width of the terminal, as far as the environment tells.
-fn width() -> usize {
+pub(crate) fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     columns.filter(|&columns: &usize| columns >= 40).unwrap_or(100)
 }

@@ -52,8 +52,10 @@ pub struct Site(pub u64);
 /// A memory order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mode {
     /// Not atomic.
+    #[cfg_attr(feature = "serde", serde(rename = "plain"))]
     Plain,
     /// Atomic, without synchronisation.
     Relaxed,

@@ -272,6 +272,12 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Whether the execution that is followed has asked for what cannot be: a thread that could not move, a write that is not
+    /// there.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
     /// Whether a thread whose loop has come back to where it was, having only read, goes on all the
     /// same: it did so in the execution that is followed.
     fn goes_on(&self, _graph: &Graph, _thread: ThreadId) -> bool {

@@ -29,7 +29,7 @@ pub use tso::Tso;
 
 use unpick_core::memory::MemoryModel;
 
-/// The names of all models, the default first.
+/// The names of all models, the default first. Schedules say where in this list theirs is: new names come at the end.
 pub const NAMES: [&str; 6] = ["cpp20", "rc11", "sc", "tso", "ra", "rc11g"];
 
 /// The model with this name.
@@ -47,3 +47,21 @@ pub fn by_name(name: &str) -> Option<Box<dyn MemoryModel>> {
 
 /// What every model assumes about the program.
 pub(crate) const NO_LOAD_BUFFERING: &str = "no load buffering: `po ∪ rf` is acyclic";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_have_the_places_that_schedules_know_them_by() {
+        assert_eq!(NAMES[..6], ["cpp20", "rc11", "sc", "tso", "ra", "rc11g"]);
+    }
+
+    #[test]
+    fn each_model_has_the_name_that_it_is_found_by() {
+        for name in NAMES {
+            assert_eq!(by_name(name).map(|model| model.name()), Some(name));
+        }
+        assert!(by_name("arm").is_none());
+    }
+}

@@ -23,7 +23,7 @@ pub const CHANNEL: &str = "UNPICK_CHANNEL";
 pub const DEBUGGER: &str = "debugger";
 
 /// The version of the messages.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub enum Message {
     /// How far the exploration has come.
     Progress(Progress),
     /// A violation was found.
-    Violation(Box<Finding>),
+    Violation(Box<Found>),
     /// Whether a violation is known; the exploration waits for the answer.
     Ask(Question),
     /// The exploration is over.
@@ -166,31 +166,34 @@ pub struct Code {
     pub offset: u64,
 }
 
-/// A violation.
+/// A place in the code, and what called the function there, innermost first, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spot {
+    /// The place.
+    pub code: Code,
+    /// What called the function.
+    #[serde(default)]
+    pub callers: Vec<Code>,
+}
+
+impl Spot {
+    /// All places, innermost first.
+    pub fn all(&self) -> impl Iterator<Item = Code> {
+        std::iter::once(self.code).chain(self.callers.iter().copied())
+    }
+}
+
+/// A violation without names; what is wrong, and what threads wait for, is told with marks.
+pub type Finding = unpick_core::trace::Finding<Spot, Object, Code>;
+
+/// A failing execution without names.
+pub type Trace = unpick_core::trace::Trace<Spot, Object, Code>;
+
+/// A violation that was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
-    /// The kind in a word or two.
-    pub title: String,
-    /// What is wrong, a sentence a line, with marks.
-    pub message: Vec<String>,
-    /// Where it showed.
-    pub place: Option<Code>,
-    /// The threads; the main thread is the first.
-    pub threads: Vec<Thread>,
-    /// The objects.
-    pub objects: Vec<Object>,
-    /// The steps of the failing execution.
-    pub steps: Vec<Step>,
-    /// Call stacks.
-    pub stacks: Vec<Stack>,
-    /// The schedule that leads there.
-    pub token: String,
-    /// Name of the memory model.
-    pub model: String,
-    /// Name of the strategy.
-    pub strategy: String,
-    /// Number of the execution that failed, from 1.
-    pub execution: u64,
+pub struct Found {
+    /// The violation.
+    pub finding: Finding,
     /// What the failing execution wrote to standard output and standard error.
     pub output: Output,
 }
@@ -202,18 +205,6 @@ pub struct Output {
     pub stdout: String,
     /// To standard error.
     pub stderr: String,
-}
-
-/// A thread.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Thread {
-    /// Its name.
-    pub name: String,
-    /// Where it was started.
-    pub spawned: Option<Code>,
-    /// What called the function there, innermost first.
-    #[serde(default)]
-    pub callers: Vec<Code>,
 }
 
 /// Something in memory that the execution used.
@@ -242,10 +233,7 @@ pub enum Home {
         /// Bytes of the block.
         size: u64,
         /// Where the block was allocated, if that is known.
-        allocated: Option<Code>,
-        /// What called the function there, as far as it is known, innermost first.
-        #[serde(default)]
-        callers: Vec<Code>,
+        allocated: Option<Spot>,
     },
     /// On a stack.
     Stack {
@@ -269,81 +257,6 @@ pub struct StackFrame {
     pub stack: i64,
 }
 
-/// One step of a thread.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
-    /// Index of the thread.
-    pub thread: usize,
-    /// Where in the code.
-    pub place: Option<Code>,
-    /// What called the function there, as far as it is known, innermost first.
-    #[serde(default)]
-    pub callers: Vec<Code>,
-    /// What happened.
-    pub action: Action,
-    /// Whether the violation depends on this step.
-    pub deciding: bool,
-}
-
-/// Which write a read saw, and why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
-    /// The value.
-    pub value: u64,
-    /// The step that wrote it; `None` for the initial value.
-    pub step: Option<usize>,
-    /// Whether a newer write stood earlier.
-    pub stale: bool,
-    /// Why a stale value may be seen.
-    pub why: Option<String>,
-}
-
-/// What happened in a step. Objects, threads and steps are indices; memory orders are spelled as Rust does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields are those of the actions of a trace")]
-pub enum Action {
-    /// A read.
-    Read { name: String, object: usize, mode: String, seen: Seen, expected: Option<u64> },
-    /// A write.
-    Write { name: String, object: usize, mode: String, value: u64, before: Option<usize> },
-    /// A read-modify-write that wrote.
-    Update { name: String, object: usize, mode: String, seen: Seen, value: u64 },
-    /// A fence.
-    Fence { mode: String },
-    /// Started a thread.
-    Spawn { thread: usize },
-    /// Waited for the end of a thread.
-    Join { thread: usize },
-    /// The thread ended.
-    End,
-    /// A choice.
-    Choice { value: u64, bound: u64 },
-    /// A remark.
-    Label { text: String },
-    /// A plain access that takes part in the violation.
-    Access { object: usize, writes: bool },
-    /// A block of memory was allocated.
-    Allocation { size: usize },
-    /// That block was freed.
-    Free,
-    /// The program crashed.
-    Crash { problem: String },
-    /// An assertion failed, or the program ended itself.
-    Failure { message: String },
-    /// The thread waits here for ever.
-    Waits { reason: String },
-}
-
-/// A call stack, innermost first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stack {
-    /// What it is of.
-    pub title: String,
-    /// The places, as return addresses.
-    pub frames: Vec<Code>,
-}
-
 impl Message {
     /// The message as a line, with its end.
     pub fn line(&self) -> String {
@@ -363,17 +276,16 @@ impl Message {
 
 #[cfg(test)]
 mod tests {
+    use unpick_core::trace::{Action, Step, TraceThread};
+
     use super::*;
 
     #[test]
     fn messages_survive_the_line() {
-        let step = Step {
-            thread: 1,
-            place: Some(Code { module: 0, offset: 7 }),
-            callers: vec![Code { module: 0, offset: 9 }],
-            action: Action::Free,
-            deciding: true,
+        let spot = |offset| {
+            Some(Spot { code: Code { module: 0, offset }, callers: vec![Code { module: 0, offset: 9 }] })
         };
+        let step = Step { thread: 1, place: spot(7), action: Action::Free, deciding: true };
         let object = Object {
             kind: String::from("atomic"),
             address: 16,
@@ -384,20 +296,23 @@ mod tests {
             title: String::from("data race"),
             message: vec![String::from("one"), String::from("two")],
             place: None,
-            threads: vec![Thread { name: String::from("main"), spawned: None, callers: Vec::new() }],
-            objects: vec![object],
-            steps: vec![step],
-            stacks: Vec::new(),
+            line: None,
+            trace: Trace {
+                threads: vec![TraceThread { name: String::from("main"), spawned: spot(8) }],
+                objects: vec![object],
+                steps: vec![step],
+                stacks: Vec::new(),
+            },
             token: String::from("t"),
             model: String::from("sc"),
             strategy: String::from("optimal"),
             execution: 3,
-            output: Output::default(),
         };
+        let found = Found { finding, output: Output::default() };
         let messages = [
             Message::Started { version: VERSION, modules: vec![String::from("/bin/x")] },
             Message::Progress(Progress { estimate: Some((0.5, 10.0)), ..Progress::default() }),
-            Message::Violation(Box::new(finding)),
+            Message::Violation(Box::new(found)),
             Message::Ask(Question {
                 kind: String::from("race"),
                 places: vec![Code { module: 0, offset: 1 }],

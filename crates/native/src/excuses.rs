@@ -143,8 +143,8 @@ impl Session {
         let question = Question {
             kind: String::from(if stuck { "deadlock" } else { "race" }),
             places,
-            stacks: finding.stacks.into_iter().map(|stack| stack.frames).collect(),
-            object: objects.first().and_then(|&object| finding.objects.get(object).cloned()),
+            stacks: finding.trace.stacks.into_iter().map(|stack| stack.frames).collect(),
+            object: objects.first().and_then(|&object| finding.trace.objects.get(object).cloned()),
         };
         let answer = self.ask(question);
         match (answer, race) {

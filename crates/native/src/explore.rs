@@ -128,10 +128,10 @@ impl Search<'_> {
         let config = self.config.named(&self.plan.outlook(&self.session.execution));
         let ways = Ways::new(&config, self.session.execution.graph(), self.session.facts.bits(), violation);
         let other = registry::execution(&config)?;
-        let finding =
+        let found =
             aside(self.session, other, |session| telling::tell(session, &config, violation, &ways, 1))?;
         let stuck = matches!(violation.kind, Kind::Deadlock { .. } | Kind::Livelock { .. });
-        if !self.session.ask_about(finding, violation, race) {
+        if !self.session.ask_about(found.finding, violation, race) {
             return Ok(outcome);
         }
         Ok(match race {
@@ -257,8 +257,8 @@ pub(crate) fn explore(
         session.execution = plan.begin();
         let tell =
             |found: &Found| telling::tell(session, &named, &found.violation, &found.ways, found.number);
-        let findings = found.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
-        finish_violated(findings, &summary, &session.unordered.warnings);
+        let told = found.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
+        finish_violated(told, &summary, &session.unordered.warnings);
         return Ok(());
     }
     let verdict = conclusion.verdict(summary, |site| session.told_site(site));
@@ -281,13 +281,13 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
         && session.may_be_known(known)
     {
         let race = session.last_race();
-        let finding = telling::tell_schedule(session, &config, known, &schedule, 1)?;
-        if !session.ask_about(finding, known, race) {
+        let found = telling::tell_schedule(session, &config, known, &schedule, 1)?;
+        if !session.ask_about(found.finding, known, race) {
             break;
         }
         violation = follow(session, &config, &schedule, Vec::new())?;
     }
-    if !registry::fits(&schedule, session.execution.graph()) {
+    if !registry::fits(&schedule, &session.execution) {
         return Err(Error::Token {
             problem: String::from("it belongs to another program, or the program has changed since"),
         });
@@ -314,8 +314,8 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
         cut_loops: &[],
     };
     let summary = conclusion.summary(assumptions(&conclusion, session));
-    let finding = telling::tell_schedule(session, &config, &violation, &schedule, 1)?;
-    finish_violated(vec![finding], &summary, &session.unordered.warnings);
+    let found = telling::tell_schedule(session, &config, &violation, &schedule, 1)?;
+    finish_violated(vec![found], &summary, &session.unordered.warnings);
     Ok(())
 }
 
@@ -361,20 +361,20 @@ pub(crate) fn follow_with_output(
     Ok((violation?, wire::Output { stdout, stderr }))
 }
 
-fn finish_violated(findings: Vec<wire::Finding>, summary: &Summary, warnings: &[Warning]) {
+fn finish_violated(found: Vec<wire::Found>, summary: &Summary, warnings: &[Warning]) {
     let Statistics { executions, blocked, .. } = summary.statistics;
     let blocked = if blocked > 0 { format!(", {blocked} blocked") } else { String::new() };
     let plural = if executions == 1 { "" } else { "s" };
-    let more = match findings.len() {
+    let more = match found.len() {
         0 | 1 => String::new(),
         count => format!(", and {} more", count - 1),
     };
-    let title = findings.first().map_or("", |finding| &finding.title);
+    let title = found.first().map_or("", |found| &found.finding.title);
     let Summary { model, strategy, .. } = summary;
     let text =
         format!("violated: {title}{more} ({model} and {strategy}: {executions} execution{plural}{blocked})");
-    for finding in findings {
-        send(&Message::Violation(Box::new(finding)));
+    for found in found {
+        send(&Message::Violation(Box::new(found)));
     }
     send(&ended(wire::Ending::Violated, text, summary, warnings.to_vec()));
 }

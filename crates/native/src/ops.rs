@@ -91,8 +91,9 @@ impl Caller {
     /// be recognised.
     #[inline(always)]
     pub(crate) fn take_in_loop(&self, key: Key, mut op: Op, own: bool) -> Value {
-        if let Some(trying) = &mut self.session().trying {
-            let value = trying.op(self.session(), Some(key), &op);
+        let s = self.session();
+        if let Some(trying) = &mut s.trying {
+            let value = trying.op(&s.places, &s.execution, Some(key), &op);
             return trial::answered(trying, value);
         }
         if !self.session().threads[self.thread.index()].dirty.is_empty() {
@@ -113,6 +114,7 @@ impl Caller {
             if s.recorder.is_some() {
                 self.record();
             }
+            let s = self.session();
             let looks = s.loops.places.any() || (fresh && op.kind == Kind::Read && !looked);
             if looks && !own {
                 match s.watch(self, &op, fresh, !looked) {
@@ -140,8 +142,9 @@ impl Caller {
 
     /// Takes an op that concerns no memory.
     pub(crate) fn take_other(&self, op: &Op) -> Value {
-        if let Some(trying) = &mut self.session().trying {
-            let value = trying.op(self.session(), None, op);
+        let s = self.session();
+        if let Some(trying) = &mut s.trying {
+            let value = trying.op(&s.places, &s.execution, None, op);
             return trial::answered(trying, value);
         }
         if !self.session().threads[self.thread.index()].dirty.is_empty() {
@@ -312,10 +315,10 @@ impl Caller {
 
     /// Whether the last op of the caller was a weak exchange that failed without a reason.
     pub(crate) fn failed_spuriously(&self) -> bool {
-        if let Some(trying) = &self.session().trying {
-            return trying.trial.failed_spuriously(self.session().execution.graph());
+        let Session { trying, execution, .. } = self.session();
+        if let Some(trying) = trying {
+            return trying.trial.failed_spuriously(execution.graph());
         }
-        let execution = &self.session().execution;
         let last = EventId { thread: self.thread, index: execution.position(self.thread) - 1 };
         execution.graph().event(last).has(Event::SPURIOUS)
     }

@@ -5,18 +5,16 @@
 
 use std::cmp::Reverse;
 
-use unpick_check::blame;
-use unpick_check::steps::{self, Steps};
+use unpick_check::steps::Steps;
 use unpick_check::ways::{Ways, points};
 use unpick_check::{Config, Error, strategies};
-use unpick_core::event::{Event, EventId};
+use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
-use unpick_core::op::{Kind as EventKind, Rmw, Site, ThreadId};
+use unpick_core::op::{Kind as EventKind, Site, ThreadId};
 use unpick_core::schedule::Schedule;
+use unpick_core::trace::{Action, Stack, TraceThread};
 use unpick_core::violation::{Access, Kind, Point, Violation, Wait, Waiter};
-use unpick_native_wire::{
-    Action, Code, Finding, Home, Mark, Object, Seen, Stack, StackFrame, Step, Thread, mark,
-};
+use unpick_native_wire::{Code, Finding, Found, Home, Mark, Object, Spot, StackFrame, Trace, mark};
 
 use crate::explore;
 use crate::heap;
@@ -33,7 +31,7 @@ pub(crate) fn tell(
     violation: &Violation,
     ways: &Ways,
     number: u64,
-) -> Result<Finding, Error> {
+) -> Result<Found, Error> {
     ways.tell(|schedule| tell_schedule(session, config, violation, schedule, number))
 }
 
@@ -44,7 +42,7 @@ pub(crate) fn tell_schedule(
     violation: &Violation,
     schedule: &Schedule,
     number: u64,
-) -> Result<Finding, Error> {
+) -> Result<Found, Error> {
     let lost = |session: &Session| Error::Token {
         problem: format!(
             "an execution with a {} was found, but running it again did not show it; the program may not be \
@@ -66,41 +64,48 @@ pub(crate) fn tell_schedule(
     let place = telling.code(told.point.site);
     let Telling { steps, objects, .. } = telling;
     let stacks = stacks(session);
-    Ok(Finding {
+    let here = stacks.iter().find(|stack| stack.frames.first().copied() == place);
+    let callers = here.map_or_else(Vec::new, |stack| stack.frames.clone());
+    let finding = Finding {
         title: told.title().to_string(),
         message,
-        place,
-        threads: threads(session),
-        objects,
-        steps,
-        stacks,
+        place: place.map(|code| Spot { code, callers }),
+        line: None,
+        trace: Trace { threads: threads(session), objects, steps: steps.into_all(), stacks },
         token: schedule.to_string(),
         model: config.model.clone(),
         strategy: strategies::title(config),
         execution: number,
-        output,
-    })
+    };
+    Ok(Found { finding, output })
 }
 
-fn threads(session: &Session) -> Vec<Thread> {
+fn threads(session: &Session) -> Vec<TraceThread<Spot>> {
     let graph = session.execution.graph();
     let thread = |t: usize| {
         let id = ThreadId(t as u32);
-        let spawn = graph.spawn_of(id);
-        let spawned = spawn.and_then(|spawn| session.modules.code(graph.event(spawn).site.0 as usize));
-        let callers = spawn.map_or_else(Vec::new, |spawn| callers(session, spawn));
-        Thread { name: thread_name(id), spawned, callers }
+        let spawned = graph.spawn_of(id).and_then(|spawn| spot_of_event(session, spawn));
+        TraceThread { name: thread_name(id), spawned }
     };
     (0..graph.thread_count()).map(thread).collect()
 }
 
-/// What called the function that an event was taken in, as far as it is known.
-fn callers(session: &Session, id: EventId) -> Vec<Code> {
-    let known = session.recorder.as_ref().and_then(|recorder| recorder.callers.get(&(id.thread, id.index)));
-    known.into_iter().flatten().filter_map(|&address| session.modules.code(address)).collect()
+/// Where an event was taken.
+fn spot_of_event(session: &Session, id: EventId) -> Option<Spot> {
+    let EventId { thread, index } = id;
+    spot_of(session, Point { thread, index, site: session.execution.graph().event(id).site })
 }
 
-fn stacks(session: &Session) -> Vec<Stack> {
+/// Where a thread was.
+fn spot_of(session: &Session, point: Point) -> Option<Spot> {
+    let code = session.modules.code(point.site.0 as usize)?;
+    let recorder = session.recorder.as_ref();
+    let known = recorder.and_then(|recorder| recorder.callers.get(&(point.thread, point.index)));
+    let callers = known.into_iter().flatten().filter_map(|&address| session.modules.code(address)).collect();
+    Some(Spot { code, callers })
+}
+
+fn stacks(session: &Session) -> Vec<Stack<Code>> {
     let recorded = session.recorder.iter().flat_map(|recorder| &recorder.stacks);
     recorded
         .map(|(point, addresses)| Stack {
@@ -115,22 +120,15 @@ struct Telling<'a> {
     session: &'a Session,
     graph: &'a Graph,
     violation: &'a Violation,
-    steps: Vec<Step>,
-    step_of: Steps<'a>,
+    steps: Steps<'a, Spot>,
     objects: Vec<Object>,
 }
 
 impl<'a> Telling<'a> {
     fn new(session: &'a Session, violation: &'a Violation) -> Telling<'a> {
         let graph = session.execution.graph();
-        let mut telling = Telling {
-            session,
-            graph,
-            violation,
-            steps: Vec::new(),
-            step_of: Steps::new(graph),
-            objects: Vec::new(),
-        };
+        let mut telling =
+            Telling { session, graph, violation, steps: Steps::new(graph), objects: Vec::new() };
         let keys = &session.places.keys;
         for addr in 0..graph.location_count() {
             let object = match keys.get(addr).copied().flatten() {
@@ -155,8 +153,9 @@ impl<'a> Telling<'a> {
                 |block| Home::Heap {
                     offset: (address - block.start) as u64,
                     size: block.size as u64,
-                    allocated: self.code(block.site),
-                    callers: self.callers_of_block(block.start),
+                    allocated: self
+                        .code(block.site)
+                        .map(|code| Spot { code, callers: self.callers_of_block(block.start) }),
                 },
             )
         } else if let Some(code) = self.session.modules.code(address) {
@@ -202,79 +201,20 @@ impl<'a> Telling<'a> {
         }
         for position in 0..self.graph.len() {
             let id = self.graph.order()[position];
-            self.step_of.push(self.steps.len());
-            let event = *self.graph.event(id);
-            let (action, deciding) = self.action(id, &event);
-            let place = self.code(event.site);
-            let callers = callers(self.session, id);
-            self.steps.push(Step { thread: id.thread.index(), place, callers, action, deciding });
+            let event = self.graph.event(id);
+            let sleeps = event.kind == EventKind::Read && crate::time::is_sleep(event);
+            let slept = || (Action::Label { text: String::from("sleeps, or lets others go first") }, false);
+            let (action, deciding) = if sleeps { slept() } else { self.steps.action(id) };
+            self.steps.add(id, spot_of_event(self.session, id), action, deciding);
         }
         let labels = self.session.recorder.iter().flat_map(|recorder| recorder.labels.iter().rev());
         for (point, text) in labels.cloned().collect::<Vec<_>>() {
             self.insert(point, Action::Label { text }, false);
         }
         let message = self.add_violation();
-        self.mark_by_blame();
+        let fails = |action: &Action| matches!(action, Action::Failure { .. } | Action::Crash { .. });
+        self.steps.mark_by_blame(self.violation.point.thread, fails);
         message
-    }
-
-    fn step(&self, id: EventId) -> usize {
-        self.step_of.of(id)
-    }
-
-    /// What an event did, and whether it is out of the ordinary.
-    fn action(&self, id: EventId, event: &Event) -> (Action, bool) {
-        let object = event.addr.index();
-        let (name, mode) = (event.name().to_string(), event.effective_mode().name().to_string());
-        match event.kind {
-            EventKind::Read if crate::time::is_sleep(event) => {
-                (Action::Label { text: String::from("sleeps, or lets others go first") }, false)
-            }
-            EventKind::Read => {
-                let seen = self.seen(id, event);
-                let stale = seen.stale;
-                if event.is_update() {
-                    return (Action::Update { name, object, mode, seen, value: event.value }, stale);
-                }
-                let cas = matches!(event.rmw, Rmw::Cas | Rmw::WeakCas);
-                (Action::Read { name, object, mode, seen, expected: cas.then_some(event.expected) }, stale)
-            }
-            EventKind::Write => {
-                let before = blame::overtaken_write(self.graph, id).map(|write| self.step(write));
-                (Action::Write { name, object, mode, value: event.value, before }, before.is_some())
-            }
-            EventKind::Fence => (Action::Fence { mode: event.mode.name().to_string() }, false),
-            EventKind::Spawn => (Action::Spawn { thread: event.value as usize }, false),
-            EventKind::Join => (Action::Join { thread: event.value as usize }, false),
-            EventKind::Finish => (Action::End, false),
-            EventKind::Choice if event.is_timeout() => (Action::Label { text: name }, true),
-            EventKind::Choice => {
-                (Action::Choice { value: event.value, bound: event.expected }, event.value != 0)
-            }
-        }
-    }
-
-    fn seen(&self, id: EventId, event: &Event) -> Seen {
-        let newer = blame::newer_write(self.graph, id);
-        Seen {
-            value: self.graph.read_value(id),
-            step: (!event.rf.is_init()).then(|| self.step(event.rf)),
-            stale: newer.is_some(),
-            why: newer.map(|newer| blame::why(&self.step_of, id, newer)),
-        }
-    }
-
-    /// Marks the reads and writes between which synchronisation is missing.
-    fn mark_by_blame(&mut self) {
-        let mut marked = blame::unsynchronised(self.graph);
-        let failures = |step: &Step| matches!(step.action, Action::Failure { .. } | Action::Crash { .. });
-        if self.steps.iter().all(|step| !step.deciding || failures(step)) {
-            marked.extend(blame::communications(self.graph, self.violation.point.thread));
-        }
-        for id in marked {
-            let step = self.step(id);
-            self.steps[step].deciding = true;
-        }
     }
 
     /// Adds the steps that are the violation, and says what is wrong.
@@ -429,15 +369,13 @@ impl<'a> Telling<'a> {
     }
 
     fn push(&mut self, point: Point, action: Action) {
-        let place = self.code(point.site);
-        let callers = callers(self.session, EventId { thread: point.thread, index: point.index });
-        self.steps.push(Step { thread: point.thread.index(), place, callers, action, deciding: true });
+        let place = spot_of(self.session, point);
+        self.steps.push(point.thread, place, action, true);
     }
 
     fn add_access(&mut self, access: &Access, object: usize) {
-        if let Some(id) = self.step_of.event_at(access.point) {
-            let step = self.step(id);
-            self.steps[step].deciding = true;
+        if let Some(id) = self.steps.event_at(access.point) {
+            self.steps.mark(id);
             return;
         }
         self.insert(access.point, Action::Access { object, writes: access.writes }, true);
@@ -445,13 +383,8 @@ impl<'a> Telling<'a> {
 
     /// Adds a step that is no event.
     fn insert(&mut self, point: Point, action: Action, deciding: bool) {
-        let at = self.step_of.make_room(point, self.steps.len());
-        for step in &mut self.steps {
-            make_room(&mut step.action, at);
-        }
-        let place = self.code(point.site);
-        let step = Step { thread: point.thread.index(), place, callers: Vec::new(), action, deciding };
-        self.steps.insert(at, step);
+        let place = self.code(point.site).map(|code| Spot { code, callers: Vec::new() });
+        self.steps.insert(point, place, action, deciding);
     }
 
     fn told_access(&self, access: &Access) -> String {
@@ -487,10 +420,7 @@ impl<'a> Telling<'a> {
                     )
                 }
                 Wait::Spin { from, .. } => {
-                    for index in from as usize..self.graph.thread_len(thread) {
-                        let step = self.step(EventId::new(thread, index));
-                        self.steps[step].deciding = true;
-                    }
+                    self.steps.mark_since(thread, from);
                     String::from("in a loop, for a value that nobody writes any more")
                 }
                 Wait::Exit => String::from("for the end of the process"),
@@ -510,8 +440,7 @@ impl<'a> Telling<'a> {
         }
         let event = self.graph.event(held_by);
         let since = format!(" since {}", self.session.told_site(event.site));
-        let step = self.step(held_by);
-        self.steps[step].deciding = true;
+        self.steps.mark(held_by);
         if held_by.thread == thread {
             format!("itself{since}")
         } else if self.graph.is_finished(held_by.thread) {
@@ -519,18 +448,6 @@ impl<'a> Telling<'a> {
         } else {
             format!("{}{since}", thread_name(held_by.thread))
         }
-    }
-}
-
-/// Makes room for a step at `at` in what an action says about other steps.
-fn make_room(action: &mut Action, at: usize) {
-    match action {
-        Action::Read { seen, .. } | Action::Update { seen, .. } => {
-            seen.step.iter_mut().for_each(|step| steps::shift(step, at));
-            seen.why.iter_mut().for_each(|why| steps::renumber(why, at));
-        }
-        Action::Write { before: Some(step), .. } => steps::shift(step, at),
-        _ => {}
     }
 }
 

@@ -7,6 +7,7 @@
 use std::arch::naked_asm;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use unpick_core::execution::Execution;
 use unpick_core::op::{Op, ThreadId, Value};
 use unpick_core::violation::Point;
 use unpick_emulator::{
@@ -21,7 +22,7 @@ use crate::isolation;
 use crate::memory;
 use crate::mode::{self, Mode};
 use crate::own_memory;
-use crate::places::Key;
+use crate::places::{Key, Places};
 use crate::seeks::{self, Offsets};
 use crate::session::{self, Session};
 
@@ -54,16 +55,16 @@ pub(crate) struct Trying {
 
 impl Trying {
     /// Answers an op; `key`: the bytes that it is about.
-    pub(crate) fn op(&mut self, session: &Session, key: Option<Key>, op: &Op) -> Value {
+    pub(crate) fn op(&mut self, places: &Places, execution: &Execution, key: Option<Key>, op: &Op) -> Value {
         let mut op = *op;
         if let Some(key) = key {
-            let Some(addr) = session.places.known(key) else {
+            let Some(addr) = places.known(key) else {
                 self.trial.stray();
                 return 0;
             };
             (op.addr, op.width) = (addr, key.width.min(8) as u8);
         }
-        self.trial.op(&session.execution, &op).unwrap_or_default()
+        self.trial.op(execution, &op).unwrap_or_default()
     }
 
     /// Notes that a function of ours is about to use bytes of the program.

@@ -6,7 +6,7 @@
 use unpick_core::clock::knows;
 use unpick_core::event::EventId;
 use unpick_core::op::{Addr, Site};
-use unpick_native_wire::{Home, Mark, Object, Warning, mark};
+use unpick_native_wire::{Home, Mark, Object, Spot, Warning, mark};
 
 use crate::heap;
 use crate::session::{Session, thread_name};
@@ -74,8 +74,10 @@ impl Session {
             (_, true) => heap::find(address).map_or(Home::Unknown, |found| Home::Heap {
                 offset: (address - found.block.start) as u64,
                 size: found.block.size as u64,
-                allocated: self.modules.code(found.block.site.0 as usize),
-                callers: Vec::new(),
+                allocated: self
+                    .modules
+                    .code(found.block.site.0 as usize)
+                    .map(|code| Spot { code, callers: Vec::new() }),
             }),
             (Some(code), _) => Home::Static(code),
             (None, false) => Home::Unknown,

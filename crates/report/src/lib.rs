@@ -20,7 +20,7 @@ pub mod progress;
 pub mod source;
 pub mod text;
 
-pub use crate::json::json;
+pub use crate::json::{json, read};
 pub use crate::progress::Progress;
 pub use crate::source::{Sources, receiver};
 pub use crate::text::{TextOptions, numbered, text};

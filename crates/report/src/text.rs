@@ -15,9 +15,8 @@ mod table;
 mod wording;
 mod wrap;
 
-use unpick_core::trace::{Finding, Place, Stack};
+use unpick_core::trace::{Finding, Frame, Place, Stack};
 
-use crate::source::Sources;
 use paint::Paint;
 use rows::Rows;
 use wrap::{clean, width, wrap};
@@ -52,6 +51,7 @@ impl Default for TextOptions {
 ///     title: "data race".into(),
 ///     message: vec!["T1 writes `cell` while main reads it".into()],
 ///     place: None,
+///     line: None,
 ///     trace: Trace::default(),
 ///     token: "1.abc".into(),
 ///     model: "cpp20".into(),
@@ -104,18 +104,18 @@ fn headline(finding: &Finding, suffix: &str, options: &TextOptions, paint: Paint
         out.extend(wrap(&clean(line), options.width, indent, indent));
     }
     if let Some(place) = &finding.place {
-        out.extend(excerpt(place, options, paint));
+        out.extend(excerpt(place, finding.line.as_deref(), options, paint));
     }
     out
 }
 
-/// The place, and its line of source where that can be read, with a mark under the column.
-fn excerpt(place: &Place, options: &TextOptions, paint: Paint) -> Vec<String> {
+/// The place, and its line of source where that is known, with a mark under the column.
+fn excerpt(place: &Place, line: Option<&str>, options: &TextOptions, paint: Paint) -> Vec<String> {
     let number = place.line.to_string();
     let margin = " ".repeat(number.len());
     let site = format!("{}:{}:{}", clean(&place.file), place.line, place.column);
     let mut out = vec![format!("{margin}{} {site}", paint.faint("-->"))];
-    let Some(line) = Sources::new().line(place) else { return out };
+    let Some(line) = line else { return out };
     let indent = line.chars().take_while(|c| c.is_whitespace()).count();
     let column = (place.column.saturating_sub(1) as usize).saturating_sub(indent);
     let line: Vec<char> = line.chars().skip(indent).collect();
@@ -175,10 +175,12 @@ fn stacks(stacks: &[Stack], options: &TextOptions, paint: Paint) -> Vec<String> 
         }
         let title = wrap(&format!("{}:", clean(&stack.title)), options.width, 0, 2);
         out.extend(title.iter().map(|line| paint.strong(line)));
-        let own = stack.frames.iter().filter(|(function, _)| !is_runtime(function)).count();
+        let own = stack.frames.iter().filter(|frame| !is_runtime(&frame.function)).count();
         // A stack of nothing but the runtime is shown whole: better than nothing at all.
         let whole = options.runtime_frames || own == 0;
-        for (function, place) in stack.frames.iter().filter(|(f, _)| whole || !is_runtime(f)) {
+        for Frame { function, place } in
+            stack.frames.iter().filter(|frame| whole || !is_runtime(&frame.function))
+        {
             let call = format!("  at {}", clean(function));
             let Some(place) = place else {
                 out.push(call);

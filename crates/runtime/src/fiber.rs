@@ -13,7 +13,8 @@ pub(crate) type Routine = Coroutine<(), (), (), FiberStack>;
 
 /// A coroutine that runs one thread of the program.
 pub(crate) struct Fiber {
-    routine: Option<Routine>,
+    /// On the heap: while it runs, its own code has references to this fiber. Null for a moment, when it is made anew.
+    routine: *mut Routine,
     thread: ThreadId,
     session: *mut Session,
     yielder: *const Yielder<(), ()>,
@@ -35,16 +36,30 @@ impl Fiber {
         })?;
         let (top, limit) = (stack.base().get(), stack.limit().get());
         let yielder = std::ptr::null();
-        let mut fiber = Fiber { routine: None, thread, session, yielder, top, limit, busy: false };
+        let mut fiber =
+            Fiber { routine: std::ptr::null_mut(), thread, session, yielder, top, limit, busy: false };
         fiber.start(stack);
         Ok(fiber)
     }
 
     fn start(&mut self, stack: FiberStack) {
         let (session, thread) = (self.session, self.thread);
-        self.routine = Some(Coroutine::with_stack(stack, move |yielder, ()| {
+        self.routine = Box::into_raw(Box::new(Coroutine::with_stack(stack, move |yielder, ()| {
             crate::session::work(session, thread, yielder);
-        }));
+        })));
+    }
+
+    /// Stops the coroutine, and takes its stack back.
+    fn stop(&mut self) -> FiberStack {
+        // SAFETY: it was made by `start`, and does not run, since only its own OS thread has it.
+        let mut routine =
+            unsafe { Box::from_raw(std::mem::replace(&mut self.routine, std::ptr::null_mut())) };
+        if !routine.done() {
+            // SAFETY: nothing on the abandoned stack is used again: its heap blocks go with the
+            // arenas, or are leaked.
+            unsafe { routine.force_reset() };
+        }
+        routine.into_stack()
     }
 
     /// Remembers how to leave the coroutine.
@@ -74,35 +89,20 @@ impl Fiber {
 
     /// The coroutine, to resume it.
     #[inline(always)]
-    pub(crate) fn routine(&mut self) -> *mut Routine {
-        self.routine.as_mut().map_or(std::ptr::null_mut(), |routine| routine as *mut Routine)
+    pub(crate) fn routine(&self) -> *mut Routine {
+        self.routine
     }
 
     /// Drops what the thread was doing, without running any of its destructors.
     pub(crate) fn abandon(&mut self) {
         self.busy = false;
-        self.reset();
-        if let Some(routine) = self.routine.take() {
-            self.start(routine.into_stack());
-        }
-    }
-
-    fn reset(&mut self) {
-        if let Some(routine) = &mut self.routine
-            && !routine.done()
-        {
-            // SAFETY: nothing on the abandoned stack is used again: its heap blocks go with the
-            // arenas, or are leaked.
-            unsafe { routine.force_reset() };
-        }
+        let stack = self.stop();
+        self.start(stack);
     }
 }
 
 impl Drop for Fiber {
     fn drop(&mut self) {
-        self.reset();
-        if let Some(routine) = self.routine.take() {
-            routine.into_stack().give_back();
-        }
+        self.stop().give_back();
     }
 }

@@ -1,7 +1,7 @@
 //! What is kept of an execution that is run once more to be told about.
 
 use unpick_core::op::{Site, ThreadId};
-use unpick_core::trace::Place;
+use unpick_core::trace::{Frame, Place};
 use unpick_core::violation::{Block, Point};
 
 /// A remark of the program.
@@ -18,7 +18,7 @@ pub struct Label {
 }
 
 /// Function names and places, innermost first.
-pub type Frames = Vec<(String, Option<Place>)>;
+pub type Frames = Vec<Frame>;
 
 /// A call stack as it is taken on a fiber, whose own stack may be small: addresses, to be resolved
 /// later.
@@ -113,7 +113,7 @@ impl Calls {
                     line,
                     column: symbol.colno().unwrap_or(1),
                 });
-                frames.push((name, place));
+                frames.push(Frame { function: name, place });
             });
         }
         trim(&mut frames);
@@ -124,7 +124,7 @@ impl Calls {
     /// called last.
     pub fn frames_of_program(&self) -> Frames {
         let all = self.frames();
-        let is_library = |(name, place): &&(String, Option<Place>)| {
+        let is_library = |Frame { function: name, place }: &&Frame| {
             let by_place = |place: &Place| LIBRARY.iter().any(|part| place.file.contains(part));
             let by_name = || CRATES.iter().any(|part| name.trim_start_matches('<').starts_with(part));
             name.contains("__rust")
@@ -145,12 +145,12 @@ const CRATES: [&str; 3] = ["alloc::", "core::", "std::"];
 /// Leaves out what is not the program's.
 fn trim(frames: &mut Frames) {
     // What lies below and above the program: our own calls, and the machinery of panics.
-    let outer = frames.iter().position(|(name, _)| name.contains("unpick_runtime::session::work"));
+    let outer = frames.iter().position(|frame| frame.function.contains("unpick_runtime::session::work"));
     frames.truncate(outer.unwrap_or(frames.len()));
     let is_any = |name: &str, parts: &[&str]| parts.iter().any(|part| name.contains(part));
-    let inner = frames.iter().take_while(|(name, _)| is_any(name, &BELOW)).count();
+    let inner = frames.iter().take_while(|frame| is_any(&frame.function, &BELOW)).count();
     frames.drain(..inner);
-    while frames.last().is_some_and(|(name, _)| is_any(name, &ABOVE)) {
+    while frames.last().is_some_and(|frame| is_any(&frame.function, &ABOVE)) {
         frames.pop();
     }
 }

@@ -1,6 +1,7 @@
 //! Replay: one execution, as its schedule says.
 
 use unpick_core::event::EventId;
+use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Op, ThreadId};
 use unpick_core::schedule::{Choice, Schedule, fingerprint};
@@ -49,9 +50,12 @@ impl Replay {
     }
 }
 
-/// Whether a graph that was made by following the schedule is of the same program.
-pub fn fits(schedule: &Schedule, graph: &Graph) -> bool {
-    graph.total() == schedule.steps.len() && fingerprint(graph, graph.order()) == schedule.fingerprint
+/// Whether an execution that has followed the schedule is of the same program, and has come to its end.
+pub fn fits(schedule: &Schedule, execution: &Execution) -> bool {
+    let graph = execution.graph();
+    !execution.strategy().is_lost()
+        && graph.total() == schedule.steps.len()
+        && fingerprint(graph, graph.order()) == schedule.fingerprint
 }
 
 impl Strategy for Replay {
@@ -61,6 +65,10 @@ impl Strategy for Replay {
 
     fn follows(&self) -> bool {
         true
+    }
+
+    fn is_lost(&self) -> bool {
+        self.impossible
     }
 
     fn goes_on(&self, graph: &Graph, thread: ThreadId) -> bool {
@@ -121,9 +129,15 @@ impl Strategy for Replay {
     fn choose(&mut self, scene: Scene<'_>, thread: ThreadId, op: &Op) -> EventId {
         let value = match self.next_choice(thread) {
             Choice::Value(value) => value,
-            _ => 0,
+            Choice::Default => 0,
+            _ => {
+                self.impossible = true;
+                0
+            }
         };
-        let value = value.min(op.operand.saturating_sub(1));
+        let most = op.operand.saturating_sub(1);
+        self.impossible |= value > most;
+        let value = value.min(most);
         scene.graph.add_with_value(thread, op, value)
     }
 

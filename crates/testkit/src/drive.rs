@@ -485,5 +485,5 @@ pub fn replay(program: &Program, model: &str, schedule: &Schedule) -> Option<Key
     let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
     run(&mut execution, program, &mut machines);
     let graph = execution.graph();
-    fits(schedule, graph).then(|| key(graph, program))
+    fits(schedule, &execution).then(|| key(graph, program))
 }

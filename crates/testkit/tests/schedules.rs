@@ -4,8 +4,8 @@ use std::path::Path;
 
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
-use unpick_core::op::{Kind, ThreadId};
-use unpick_core::schedule::Schedule;
+use unpick_core::op::{Kind, Rmw, ThreadId};
+use unpick_core::schedule::{Choice, Schedule};
 use unpick_testkit::drive::{each_execution, key, replay};
 use unpick_testkit::generate::{Profile, generate};
 use unpick_testkit::litmus::load;
@@ -36,6 +36,30 @@ fn every_execution_replays_to_itself_from_its_text() {
             });
         }
     }
+}
+
+#[test]
+fn a_step_that_cannot_be_is_refused() {
+    let mut refused = 0;
+    for program in programs() {
+        each_execution(&program, "cpp20", |graph, order| {
+            let schedule = Schedule::new(graph, order, 0);
+            for (at, id) in order.iter().enumerate() {
+                let event = graph.event(*id);
+                let choice = match event.kind {
+                    Kind::Read => Choice::Back(1000),
+                    Kind::Write => Choice::Before(1000),
+                    Kind::Choice if event.rmw == Rmw::None => Choice::Value(1000),
+                    _ => continue,
+                };
+                let mut other = schedule.clone();
+                other.steps[at].choice = choice;
+                assert_eq!(replay(&program, "cpp20", &other), None, "{program}: {other}");
+                refused += 1;
+            }
+        });
+    }
+    assert!(refused > 1000, "{refused}");
 }
 
 /// Whether two events that follow each other may change places: neither needs the other, and they

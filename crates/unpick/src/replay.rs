@@ -21,7 +21,7 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
     let mut config = config.clone();
     config.model = registry::model_of(&schedule)?;
     let (explored, violation) = run(&config, program, &schedule, Vec::new(), None)?;
-    if !registry::fits(&schedule, explored.execution.graph()) {
+    if !registry::fits(&schedule, &explored.execution) {
         return Err(Error::Token {
             problem: String::from(
                 "it belongs to another program, or the program has changed since; run the check again \

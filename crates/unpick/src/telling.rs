@@ -74,6 +74,7 @@ pub(crate) fn tell_schedule(
     let mut finding = Finding {
         title: again.title().to_string(),
         message,
+        line: place.as_ref().and_then(unpick_report::source::line),
         place,
         trace,
         token: token.clone(),

@@ -84,7 +84,7 @@ fn read(messages: UnixStream) -> Option<String> {
     let mut said = String::new();
     for line in BufReader::new(messages).lines() {
         match Message::read(&line.ok()?).ok()? {
-            Message::Violation(finding) => said += &format!("error: {}\n", finding.title),
+            Message::Violation(found) => said += &format!("error: {}\n", found.finding.title),
             Message::Ended(verdict) => return Some(said + &verdict.text),
             Message::Failed { text } => return Some(format!("error: {text}\n")),
             Message::Ask(_) => return None,

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use unpick_core::op::{Mode, Rmw};
-use unpick_core::trace::{self, Finding, Place, Source, Stack, Trace, TraceThread};
+use unpick_core::trace::{self, Action, Finding, Place, Stack, Step, Trace, TraceThread};
 use unpick_names::{Frame, Module, Names, OnStack};
-use unpick_native_wire::{self as wire, Action, Code, Home, Mark, StackFrame};
+use unpick_native_wire::{self as wire, Code, Home, Mark, Spot, StackFrame};
 
 /// Folders of code that is not the user's own.
 const FOREIGN: [&str; 3] = ["/usr/include/", "/usr/lib/", "/build/"];
@@ -49,10 +48,10 @@ impl Naming {
     }
 
     /// The same, where the functions are known that have called the one there.
-    fn place_in(&self, code: Option<Code>, callers: &[Code]) -> Option<Place> {
-        let all = code.into_iter().chain(callers.iter().copied());
-        let own = all.flat_map(|code| self.frames(code)).find(is_own);
-        own.as_ref().and_then(place_of).or_else(|| self.place(code?))
+    fn place_in(&self, spot: Option<&Spot>) -> Option<Place> {
+        let spot = spot?;
+        let own = spot.all().flat_map(|code| self.frames(code)).find(is_own);
+        own.as_ref().and_then(place_of).or_else(|| self.place(spot.code))
     }
 
     /// A place in a text.
@@ -77,16 +76,16 @@ impl Naming {
                 let variable = module.and_then(|module| module.variable(code.offset, size.max(1)));
                 variable.map_or_else(|| format!("{address:#x}"), |variable| variable.to_string())
             }
-            Home::Heap { offset, size: bytes, allocated, ref callers } => {
-                let Some(code) = allocated else { return format!("{address:#x}") };
-                let all = [code].into_iter().chain(callers.iter().copied());
+            Home::Heap { offset, size: bytes, ref allocated } => {
+                let Some(spot) = allocated else { return format!("{address:#x}") };
+                let code = spot.code;
                 // What has called the function of the user's that allocates is something else.
-                let own = all.map(|code| self.frames(code)).scan(false, |done, frames| {
+                let own = spot.all().map(|code| self.frames(code)).scan(false, |done, frames| {
                     let before = std::mem::replace(done, *done || frames.iter().any(is_own));
                     (!before).then_some(frames)
                 });
                 let frames: Vec<Frame> = own.flatten().collect();
-                let told = match self.place_in(allocated, callers) {
+                let told = match self.place_in(Some(spot)) {
                     Some(Place { file, line, .. }) => format!("{file}:{line}"),
                     None => self.told(code),
                 };
@@ -124,36 +123,34 @@ impl Naming {
 
     /// A violation, with names.
     pub(super) fn finding(&self, finding: wire::Finding) -> Finding {
-        let mut names: Vec<String> = finding.objects.iter().map(|object| self.object(object)).collect();
+        let wire::Trace { threads, objects, steps, stacks } = finding.trace;
+        let mut names: Vec<String> = objects.iter().map(|object| self.object(object)).collect();
         tell_apart(&mut names);
-        let objects = finding.objects.iter().zip(&names);
-        let objects =
-            objects.map(|(object, name)| trace::Object { kind: object.kind.clone(), name: name.clone() });
-        let threads = finding.threads.into_iter().map(|thread| TraceThread {
-            spawned: self.place_in(thread.spawned, &thread.callers),
-            name: thread.name,
+        let named = objects.iter().zip(&names);
+        let objects = named.map(|(wire::Object { kind, .. }, name)| trace::Object {
+            kind: kind.clone(),
+            name: name.clone(),
         });
-        let steps = finding.steps.into_iter().map(|step| trace::Step {
-            thread: step.thread,
-            place: self.place_in(step.place, &step.callers),
-            action: self.action(step.action, &names),
-            deciding: step.deciding,
+        let threads = threads.into_iter().map(|TraceThread { name, spawned }| TraceThread {
+            name,
+            spawned: self.place_in(spawned.as_ref()),
         });
-        let here = finding.stacks.iter().find(|stack| stack.frames.first().copied() == finding.place);
-        let place = self.place_in(finding.place, here.map_or(&[], |stack| &stack.frames));
-        let stacks = finding.stacks.into_iter().map(|stack| Stack {
-            title: stack.title,
-            frames: stack
-                .frames
-                .iter()
-                .flat_map(|&code| self.frames(code))
-                .map(|frame| named(&frame))
-                .collect(),
+        let steps = steps.into_iter().map(|Step { thread, place, action, deciding }| {
+            let action = match action {
+                Action::Waits { reason } => Action::Waits { reason: self.resolved(&reason, &names) },
+                action => action,
+            };
+            Step { thread, place: self.place_in(place.as_ref()), action, deciding }
         });
-        let message = finding.message.iter().map(|line| self.resolved(line, &names)).collect();
+        let stacks = stacks.into_iter().map(|Stack { title, frames }| {
+            let frames = frames.into_iter().flat_map(|code| self.frames(code));
+            Stack { title, frames: frames.map(|frame| shown(&frame)).collect() }
+        });
+        let place = self.place_in(finding.place.as_ref());
         Finding {
             title: finding.title,
-            message,
+            message: finding.message.iter().map(|line| self.resolved(line, &names)).collect(),
+            line: place.as_ref().and_then(unpick_report::source::line),
             place,
             trace: Trace {
                 threads: threads.collect(),
@@ -165,40 +162,6 @@ impl Naming {
             model: finding.model,
             strategy: finding.strategy,
             execution: finding.execution,
-        }
-    }
-
-    fn action(&self, action: Action, names: &[String]) -> trace::Action {
-        match action {
-            Action::Read { name, object, mode, seen, expected } => trace::Action::Read {
-                name: operation(&name),
-                object,
-                mode: order(&mode),
-                seen: seen_of(seen),
-                expected,
-            },
-            Action::Write { name, object, mode, value, before } => {
-                trace::Action::Write { name: operation(&name), object, mode: order(&mode), value, before }
-            }
-            Action::Update { name, object, mode, seen, value } => trace::Action::Update {
-                name: operation(&name),
-                object,
-                mode: order(&mode),
-                seen: seen_of(seen),
-                value,
-            },
-            Action::Fence { mode } => trace::Action::Fence { mode: order(&mode) },
-            Action::Spawn { thread } => trace::Action::Spawn { thread },
-            Action::Join { thread } => trace::Action::Join { thread },
-            Action::End => trace::Action::End,
-            Action::Choice { value, bound } => trace::Action::Choice { value, bound },
-            Action::Label { text } => trace::Action::Label { text },
-            Action::Access { object, writes } => trace::Action::Access { object, writes },
-            Action::Allocation { size } => trace::Action::Allocation { size },
-            Action::Free => trace::Action::Free,
-            Action::Crash { problem } => trace::Action::Crash { problem },
-            Action::Failure { message } => trace::Action::Failure { message },
-            Action::Waits { reason } => trace::Action::Waits { reason: self.resolved(&reason, names) },
         }
     }
 }
@@ -213,51 +176,15 @@ fn place_of(frame: &Frame) -> Option<Place> {
     Some(Place { file, line, column: frame.column.unwrap_or(1).max(1) })
 }
 
-fn named(frame: &Frame) -> (String, Option<Place>) {
-    (frame.function.clone().unwrap_or_else(|| String::from("?")), place_of(frame))
+fn shown(frame: &Frame) -> trace::Frame {
+    trace::Frame {
+        function: frame.function.clone().unwrap_or_else(|| String::from("?")),
+        place: place_of(frame),
+    }
 }
 
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-fn seen_of(seen: wire::Seen) -> trace::Seen {
-    let source = seen.step.map_or(Source::Initial, Source::Step);
-    trace::Seen { value: seen.value, source, stale: seen.stale, why: seen.why }
-}
-
-/// A memory order by its name.
-fn order(name: &str) -> Mode {
-    let all = [Mode::Plain, Mode::Relaxed, Mode::Acquire, Mode::Release, Mode::AcqRel];
-    all.into_iter().find(|mode| mode.name() == name).unwrap_or(Mode::SeqCst)
-}
-
-/// The name of an operation, as a report has it.
-fn operation(name: &str) -> &'static str {
-    let all = [
-        Rmw::None,
-        Rmw::Add,
-        Rmw::Sub,
-        Rmw::And,
-        Rmw::Or,
-        Rmw::Xor,
-        Rmw::Nand,
-        Rmw::Max,
-        Rmw::Min,
-        Rmw::Swap,
-        Rmw::Cas,
-        Rmw::WeakCas,
-        Rmw::Lock,
-        Rmw::TryLock,
-        Rmw::Await,
-        Rmw::Post,
-        Rmw::TakeBit,
-        Rmw::TakeAll,
-        Rmw::GiveUp,
-        Rmw::AddIf,
-    ];
-    let known = all.into_iter().map(Rmw::name).chain(["store", "unlock"]);
-    known.into_iter().find(|known| *known == name).unwrap_or("operation")
 }
 
 /// Numbers the names that several objects have.

@@ -63,6 +63,10 @@ fn a_report_that_was_kept_is_explained_and_replayed() {
         let line = text.lines().find_map(|line| line.strip_prefix("replay: unpick "));
         line.unwrap_or_else(|| panic!("no command in\n{text}")).to_string()
     };
+    assert!(
+        report.starts_with(explained.trim_end()),
+        "shown otherwise than at first:\n{explained}\n{report}"
+    );
     let command = replay(&explained);
     assert_eq!(command, replay(&report));
     assert!(command.ends_with(&format!(" {} 'two words'", program.display())), "{command}");

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use unpick_native_wire::{CHANNEL, Ending, Finding, Message, Verdict};
+use unpick_native_wire::{CHANNEL, Ending, Finding, Found, Message, Output, Verdict};
 
 mod coverage;
 mod debugger;
@@ -42,6 +42,8 @@ mod strategies;
 struct Said {
     verdict: Option<Verdict>,
     finding: Option<Finding>,
+    /// What the program wrote in its execution.
+    output: Output,
     /// The titles of all of them, and the first lines of their messages.
     findings: Vec<(String, String)>,
     failed: Option<String>,
@@ -182,14 +184,16 @@ fn check_case(program: &Path, case: Option<&str>, settings: &[(&str, &str)]) -> 
     command.env_remove("LD_LIBRARY_PATH");
     let mut child = command.envs(settings.iter().copied()).spawn().expect("the program can be started");
     drop(command);
-    let mut said = Said { verdict: None, finding: None, findings: Vec::new(), failed: None };
+    let mut said =
+        Said { verdict: None, finding: None, output: Output::default(), findings: Vec::new(), failed: None };
     for line in BufReader::new(messages).lines() {
         let line = line.expect("messages are text");
         match Message::read(&line).expect("lines are messages") {
-            Message::Violation(finding) => {
+            Message::Violation(found) => {
+                let Found { finding, output } = *found;
                 let first = finding.message.first().cloned().unwrap_or_default();
                 said.findings.push((finding.title.clone(), first));
-                said.finding = Some(*finding);
+                (said.finding, said.output) = (Some(finding), output);
             }
             Message::Ended(verdict) => said.verdict = Some(verdict),
             Message::Failed { text } => said.failed = Some(text),

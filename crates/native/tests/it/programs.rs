@@ -109,7 +109,7 @@ impl Trial<'_> {
             ));
         }
         let finding = said.finding.expect("it was found");
-        let report = serde_json::to_string(&finding).expect("it was a message");
+        let report = serde_json::to_string(&(&finding, said.output)).expect("it was a message");
         if let Some(missing) = self.case.says.iter().find(|text| !report.contains(*text)) {
             return Err(format!("the report does not say `{missing}`: {report}"));
         }

@@ -71,7 +71,6 @@ pub(super) fn wording(trace: &Trace, names: &[String], index: usize) -> Wording 
             let fluent = ["for ", "until ", "on "].iter().any(|start| reason.starts_with(start));
             Wording::prose(format!("waits{} {}", if fluent { "" } else { ":" }, clean(reason)))
         }
-        _ => Wording::new("?".into()),
     }
 }
 
@@ -79,7 +78,7 @@ fn memory(trace: &Trace, index: usize) -> Wording {
     let (name, object) = match &trace.steps[index].action {
         Action::Read { name, object, .. }
         | Action::Write { name, object, .. }
-        | Action::Update { name, object, .. } => (*name, *object),
+        | Action::Update { name, object, .. } => (&**name, *object),
         _ => unreachable!("the caller saw to it"),
     };
     let kind = trace.objects.get(object).map_or("", |o: &Object| o.kind.as_str());
@@ -215,18 +214,18 @@ mod tests {
     /// Steps of one thread on one object; a read comes last.
     fn trace(actions: Vec<Action>, source: Source) -> Trace {
         let seen = Seen { value: 0, source, stale: true, why: None };
-        let read = Action::Read { name: "load", object: 0, mode: Mode::Relaxed, seen, expected: None };
+        let read = Action::Read { name: "load".into(), object: 0, mode: Mode::Relaxed, seen, expected: None };
         let step = |action| Step { thread: 0, place: None, action, deciding: false };
         Trace { steps: actions.into_iter().chain([read]).map(step).collect(), ..Trace::default() }
     }
 
     fn write(object: usize, before: Option<usize>) -> Action {
-        Action::Write { name: "store", object, mode: Mode::Relaxed, value: 0, before }
+        Action::Write { name: "store".into(), object, mode: Mode::Relaxed, value: 0, before }
     }
 
     fn update(source: Source) -> Action {
         let seen = Seen { value: 0, source, stale: false, why: None };
-        Action::Update { name: "swap", object: 0, mode: Mode::Relaxed, seen, value: 0 }
+        Action::Update { name: "swap".into(), object: 0, mode: Mode::Relaxed, seen, value: 0 }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Hand-made findings.
 
 use unpick_core::op::Mode;
-use unpick_core::trace::{Action, Finding, Object, Place, Seen, Source, Stack, Step, Trace, TraceThread};
+use unpick_core::trace::{
+    Action, Finding, Frame, Object, Place, Seen, Source, Stack, Step, Trace, TraceThread,
+};
 
 /// Index of an object in [`finding`]'s list is the order given.
 fn finding(
@@ -16,6 +18,7 @@ fn finding(
     Finding {
         title: title.into(),
         message: message.iter().map(|m| (*m).into()).collect(),
+        line: unpick_report::source::line(&place),
         place: Some(place),
         trace: Trace { threads: threads.collect(), objects: objects.collect(), ..Trace::default() },
         token: "1.7f2a-0c3".into(),
@@ -46,19 +49,19 @@ fn from(value: u64, source: Source) -> Seen {
 }
 
 fn load(object: usize, mode: Mode, seen: Seen) -> Action {
-    Action::Read { name: "load", object, mode, seen, expected: None }
+    Action::Read { name: "load".into(), object, mode, seen, expected: None }
 }
 
 fn store(object: usize, mode: Mode, value: u64) -> Action {
-    Action::Write { name: "store", object, mode, value, before: None }
+    Action::Write { name: "store".into(), object, mode, value, before: None }
 }
 
 fn lock(object: usize, source: Source) -> Action {
-    Action::Update { name: "lock", object, mode: Mode::Acquire, seen: from(0, source), value: 1 }
+    Action::Update { name: "lock".into(), object, mode: Mode::Acquire, seen: from(0, source), value: 1 }
 }
 
 fn unlock(object: usize) -> Action {
-    Action::Write { name: "unlock", object, mode: Mode::Release, value: 0, before: None }
+    Action::Write { name: "unlock".into(), object, mode: Mode::Release, value: 0, before: None }
 }
 
 fn waits(reason: &str) -> Action {
@@ -99,7 +102,7 @@ pub(crate) fn data_race() -> Finding {
     let threads = ["main", "T1", "T2"];
     let mut finding = finding("data race", &message, at(file, 41, 22), &threads, &objects);
     let bump = |seen, value| Action::Update {
-        name: "fetch_add",
+        name: "fetch_add".into(),
         object: 1,
         mode: Mode::Relaxed,
         seen: from(seen, if seen == 0 { Source::Initial } else { Source::Step(2) }),
@@ -114,15 +117,15 @@ pub(crate) fn data_race() -> Finding {
         step(2, at(file, 40, 9), Action::Fence { mode: Mode::Acquire }),
         deciding(2, at(file, 41, 22), Action::Access { object: 0, writes: false }),
     ];
-    let spawn = ("core::ops::function::FnOnce::call_once".to_owned(), None);
+    let frame = |function: &str, place| Frame { function: function.into(), place };
     let stack = |title: &str, function: &str, line| Stack {
         title: title.into(),
         frames: vec![
-            ("unpick::cell::UnsafeCell<T>::with".into(), Some(at("/home/me/unpick/src/cell.rs", 88, 9))),
-            (function.into(), Some(at(file, line, 19))),
-            ("queue_test::two_threads::{{closure}}".into(), Some(at("demo/tests/queue.rs", 8, 30))),
-            spawn.clone(),
-            ("unpick_runtime::fiber::start".into(), Some(at("/home/me/unpick/src/fiber.rs", 12, 9))),
+            frame("unpick::cell::UnsafeCell<T>::with", Some(at("/home/me/unpick/src/cell.rs", 88, 9))),
+            frame(function, Some(at(file, line, 19))),
+            frame("queue_test::two_threads::{{closure}}", Some(at("demo/tests/queue.rs", 8, 30))),
+            frame("core::ops::function::FnOnce::call_once", None),
+            frame("unpick_runtime::fiber::start", Some(at("/home/me/unpick/src/fiber.rs", 12, 9))),
         ],
     };
     let popped = "<queue::bounded::Queue<T> as queue::Consumer<T>>::pop";
@@ -141,13 +144,14 @@ pub(crate) fn deadlock() -> Finding {
     let threads = ["main", "clerk", "clerk"];
     let mut finding = finding("deadlock", &message, at(file, 22, 25), &threads, &objects);
     let try_lock = Action::Read {
-        name: "try_lock",
+        name: "try_lock".into(),
         object: 1,
         mode: Mode::Relaxed,
         seen: from(1, Source::Step(4)),
         expected: None,
     };
-    let placed = Action::Write { name: "store", object: 2, mode: Mode::Relaxed, value: 7, before: Some(7) };
+    let placed =
+        Action::Write { name: "store".into(), object: 2, mode: Mode::Relaxed, value: 7, before: Some(7) };
     finding.trace.steps = vec![
         step(0, at(file, 9, 5), Action::Spawn { thread: 1 }),
         step(0, at(file, 13, 5), Action::Spawn { thread: 2 }),
@@ -175,8 +179,8 @@ pub(crate) fn livelock() -> Finding {
     let objects = [("AtomicU32", "self.state"), ("AtomicPtr<Node>", "head")];
     let threads = ["main", "T1", "T2", "T3", "T4"];
     let mut finding = finding("livelock", &message, at(file, 12, 20), &threads, &objects);
-    let exchange = |name, seen, expected| Action::Read {
-        name,
+    let exchange = |name: &'static str, seen, expected| Action::Read {
+        name: name.into(),
         object: 0,
         mode: Mode::Relaxed,
         seen,

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use unpick_core::trace::Finding;
-use unpick_report::{TextOptions, json, text};
+use unpick_report::{TextOptions, json, read, text};
 
 use crate::findings;
 
@@ -92,4 +92,52 @@ fn without_colour(text: &str) -> String {
         plain.push_str(part.split_once('m').expect("every escape is a colour").1);
     }
     plain.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+#[test]
+fn what_was_written_is_read() {
+    for finding in all() {
+        assert_eq!(read(json(&finding)).as_ref(), Ok(&finding));
+        // As a file has it.
+        let text = json(&finding).to_string();
+        assert_eq!(read(text.parse().expect("JSON")).as_ref(), Ok(&finding));
+    }
+}
+
+#[test]
+fn what_is_no_report_is_refused() {
+    let refused = |change: &dyn Fn(&mut serde_json::Value), problem: &str| {
+        let mut report = json(&findings::message_passing());
+        change(&mut report);
+        let error = read(report).expect_err(problem);
+        assert!(error.contains(problem), "{error}");
+    };
+    refused(&|report| report["version"] = 7.into(), "version 7");
+    refused(&|report| report["version"] = ().into(), "no version");
+    refused(&|report| report["steps"][0]["action"] = ().into(), "null");
+    refused(&|report| report["steps"][0]["thread"] = 99.into(), "a thread that is not in it");
+    refused(&|report| report["objects"] = Vec::<u8>::new().into(), "an object that is not in it");
+    refused(&|report| report["steps"][0]["action"]["type"] = "dances".into(), "dances");
+}
+
+/// All names of fields in a value, and of the types of actions.
+fn names(value: &serde_json::Value, found: &mut Vec<String>) {
+    for value in value.as_array().into_iter().flatten() {
+        names(value, found);
+    }
+    for (name, value) in value.as_object().into_iter().flatten() {
+        found.push(name.clone());
+        found.extend(value.as_str().filter(|_| name == "type").map(str::to_string));
+        names(value, found);
+    }
+}
+
+#[test]
+fn each_field_is_described() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let mut found = Vec::new();
+    all().iter().for_each(|finding| names(&json(finding), &mut found));
+    found.retain(|name| ![format!("`{name}`"), format!("\"{name}\"")].iter().any(|told| page.contains(told)));
+    assert!(found.is_empty(), "docs/json.md does not describe {found:?}");
 }

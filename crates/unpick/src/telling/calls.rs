@@ -40,7 +40,7 @@ impl Told<'_> {
         let call = self.call(event.site).unwrap_or_else(|| kind.to_string());
         let old = if event.is_read() { self.graph.read_value(id) } else { 0 };
         let part = self.part(kind, event, old);
-        let after = (event.is_read() && !event.rf.is_init()).then(|| self.step(event.rf));
+        let after = (event.is_read() && !event.rf.is_init()).then(|| self.steps.of(event.rf));
         let stale = event.is_read() && newer_write(self.graph, id).is_some();
         Some((Action::Call { call, object, part, after }, stale))
     }

@@ -176,7 +176,7 @@ impl Told<'_> {
 /// The innermost place of the program in a call stack, as the compiler spells it: from the folder of
 /// the workspace.
 fn place_of(calls: &Calls) -> Option<Place> {
-    let mut place = calls.frames_of_program().into_iter().find_map(|(_, place)| place)?;
+    let mut place = calls.frames_of_program().into_iter().find_map(|frame| frame.place)?;
     let here = std::env::current_dir().ok()?;
     let folders = here.ancestors().filter(|folder| folder.join("Cargo.toml").is_file());
     if let Some(Ok(inner)) = folders.last().map(|folder| Path::new(&place.file).strip_prefix(folder)) {

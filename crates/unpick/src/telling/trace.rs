@@ -1,17 +1,15 @@
 //! The steps of a failing execution, and the words for what is wrong with it.
 
-use unpick_core::event::{Event, EventId};
 use unpick_core::graph::Graph;
-use unpick_core::op::{Addr, Kind as EventKind, Rmw, Site, ThreadId};
-use unpick_core::trace::{Action, Object, Place, Seen, Source, Stack, Step, Trace, TraceThread};
+use unpick_core::op::{Addr, Site, ThreadId};
+use unpick_core::trace::{Action, Object, Place, Stack, Trace, TraceThread};
 use unpick_core::violation::{Access, Kind, Point, Violation, Wait, Waiter};
 use unpick_report::Sources;
 use unpick_runtime::record::Recorder;
 use unpick_runtime::site;
 use unpick_runtime::worker::Explored;
 
-use unpick_check::blame;
-use unpick_check::steps::{self, Steps};
+use unpick_check::steps::Steps;
 
 /// A run that showed a violation.
 pub(crate) struct Told<'a> {
@@ -20,8 +18,7 @@ pub(crate) struct Told<'a> {
     pub(super) recorder: Option<&'a Recorder>,
     pub(super) explored: &'a Explored,
     pub(super) sources: Sources,
-    pub(super) steps: Vec<Step>,
-    step_of: Steps<'a>,
+    pub(super) steps: Steps<'a, Place>,
     names: Vec<Option<String>>,
 }
 
@@ -35,8 +32,7 @@ impl<'a> Told<'a> {
             recorder: explored.recorder.as_ref(),
             explored,
             sources: Sources::new(),
-            steps: Vec::new(),
-            step_of: Steps::new(graph),
+            steps: Steps::new(graph),
             names: Vec::new(),
         }
     }
@@ -52,30 +48,26 @@ impl<'a> Told<'a> {
         for position in 0..self.graph.len() {
             let id = self.graph.order()[position];
             self.add_labels(id.thread, id.index, &mut labelled);
-            self.step_of.push(self.steps.len());
             let event = *self.graph.event(id);
             let part = self.part_of_call(id, &event);
-            let (action, deciding) = part.unwrap_or_else(|| self.action(id, &event));
-            self.steps.push(Step {
-                thread: id.thread.index(),
-                place: site::place(event.site),
-                action,
-                deciding,
-            });
+            let (action, deciding) = part.unwrap_or_else(|| self.steps.action(id));
+            self.steps.add(id, site::place(event.site), action, deciding);
         }
         for t in 0..self.graph.thread_count() {
             self.add_labels(ThreadId(t as u32), u32::MAX, &mut labelled);
         }
         let mut objects = self.objects();
         let message = self.add_violation(&mut objects);
-        self.mark_by_blame();
+        let fails = |action: &Action| matches!(action, Action::Panic { .. });
+        self.steps.mark_by_blame(self.violation.point.thread, fails);
         let place = self.violation_place();
-        let trace = Trace { threads: self.threads(), objects, stacks: self.stacks(), steps: self.steps };
+        let (threads, stacks) = (self.threads(), self.stacks());
+        let trace = Trace { threads, objects, stacks, steps: self.steps.into_all() };
         (trace, message, place)
     }
 
     /// The same of an execution that is too long to be shown.
-    fn tell_long(mut self) -> (Trace, Vec<String>, Option<Place>) {
+    fn tell_long(self) -> (Trace, Vec<String>, Option<Place>) {
         let place = self.violation_place();
         let thread = site::thread_name(self.violation.point.thread);
         let mut message = match &self.violation.kind {
@@ -95,8 +87,7 @@ impl<'a> Told<'a> {
         let stacks = self.stacks();
         let name = |t: usize| TraceThread { name: site::thread_name(ThreadId(t as u32)), spawned: None };
         let threads = (0..self.graph.thread_count()).map(name).collect();
-        self.steps.clear();
-        (Trace { threads, objects: Vec::new(), stacks, steps: self.steps }, message, place)
+        (Trace { threads, stacks, ..Trace::default() }, message, place)
     }
 
     fn threads(&self) -> Vec<TraceThread> {
@@ -132,67 +123,8 @@ impl<'a> Told<'a> {
             labelled[thread.index()] += 1;
             let action = Action::Label { text: label.text.clone() };
             let place = site::place(label.site);
-            self.steps.push(Step { thread: thread.index(), place, action, deciding: false });
+            self.steps.push(thread, place, action, false);
         }
-    }
-
-    /// What an event did, and whether it is out of the ordinary.
-    fn action(&self, id: EventId, event: &Event) -> (Action, bool) {
-        let object = event.addr.index();
-        let (name, mode) = (event.name(), event.effective_mode());
-        match event.kind {
-            EventKind::Read => {
-                let seen = self.seen(id, event);
-                let stale = seen.stale;
-                if event.is_update() {
-                    return (Action::Update { name, object, mode, seen, value: event.value }, stale);
-                }
-                let cas = matches!(event.rmw, Rmw::Cas | Rmw::WeakCas);
-                let expected = cas.then_some(event.expected);
-                (Action::Read { name, object, mode, seen, expected }, stale)
-            }
-            EventKind::Write => {
-                let before = blame::overtaken_write(self.graph, id).map(|write| self.step(write));
-                (Action::Write { name, object, mode, value: event.value, before }, before.is_some())
-            }
-            EventKind::Fence => (Action::Fence { mode: event.mode }, false),
-            EventKind::Spawn => (Action::Spawn { thread: event.value as usize }, false),
-            EventKind::Join => (Action::Join { thread: event.value as usize }, false),
-            EventKind::Finish => (Action::End, false),
-            EventKind::Choice if event.is_timeout() => {
-                (Action::Label { text: event.name().to_string() }, true)
-            }
-            EventKind::Choice => {
-                (Action::Choice { value: event.value, bound: event.expected }, event.value != 0)
-            }
-        }
-    }
-
-    fn seen(&self, id: EventId, event: &Event) -> Seen {
-        let value = self.graph.read_value(id);
-        let source = match event.rf.is_init() {
-            true => Source::Initial,
-            false => Source::Step(self.step(event.rf)),
-        };
-        let newer = blame::newer_write(self.graph, id);
-        let why = newer.map(|newer| blame::why(&self.step_of, id, newer));
-        Seen { value, source, stale: newer.is_some(), why }
-    }
-
-    /// Marks the reads and writes between which synchronisation is missing.
-    fn mark_by_blame(&mut self) {
-        let mut marked = blame::unsynchronised(self.graph);
-        if self.steps.iter().all(|step| !step.deciding || matches!(step.action, Action::Panic { .. })) {
-            marked.extend(blame::communications(self.graph, self.violation.point.thread));
-        }
-        for id in marked {
-            let step = self.step(id);
-            self.steps[step].deciding = true;
-        }
-    }
-
-    pub(super) fn step(&self, id: EventId) -> usize {
-        self.step_of.of(id)
     }
 
     // ---------------------------------------------------------------- the violation
@@ -204,7 +136,7 @@ impl<'a> Told<'a> {
                 let thread = self.violation.point.thread;
                 let action = Action::Panic { message: message.clone() };
                 let place = self.violation_place();
-                self.steps.push(Step { thread: thread.index(), place, action, deciding: true });
+                self.steps.push(thread, place, action, true);
                 let mut lines = vec![format!("{} panicked:", site::thread_name(thread))];
                 lines.extend(message.lines().map(str::to_string));
                 lines
@@ -251,7 +183,7 @@ impl<'a> Told<'a> {
     }
 
     pub(super) fn add_access(&mut self, access: &Access, kind: &str, name: &str, objects: &mut Vec<Object>) {
-        if self.step_of.event_at(access.point).is_some() {
+        if self.steps.event_at(access.point).is_some() {
             return;
         }
         let known = objects.iter().position(|object| object.name == name && object.kind == kind);
@@ -265,11 +197,7 @@ impl<'a> Told<'a> {
 
     /// Adds a step that is no event.
     pub(super) fn insert(&mut self, point: Point, place: Option<Place>, action: Action) {
-        let at = self.step_of.make_room(point, self.steps.len());
-        for step in &mut self.steps {
-            make_room(&mut step.action, at);
-        }
-        self.steps.insert(at, Step { thread: point.thread.index(), place, action, deciding: true });
+        self.steps.insert(point, place, action, true);
     }
 
     pub(super) fn access_name(&mut self, access: &Access) -> Option<String> {
@@ -309,8 +237,7 @@ impl<'a> Told<'a> {
                         let taken = site::place(event.site);
                         let taken =
                             taken.map_or_else(String::new, |p| format!(" since {}:{}", p.file, p.line));
-                        let step = self.step(held_by);
-                        self.steps[step].deciding = true;
+                        self.steps.mark(held_by);
                         let holder = if held_by.thread == thread {
                             String::from("itself")
                         } else if self.graph.is_finished(held_by.thread) {
@@ -332,7 +259,7 @@ impl<'a> Told<'a> {
                 }
                 Wait::Join(child) => format!("for the end of {}", site::thread_name(child)),
                 Wait::Spin { from, .. } => {
-                    self.mark_spin(thread, from);
+                    self.steps.mark_since(thread, from);
                     String::from("in a loop, for a value that nobody writes any more")
                 }
                 Wait::Exit => String::from("for the end of the process"),
@@ -340,16 +267,9 @@ impl<'a> Told<'a> {
             };
             lines.push(format!("{name} waits{at} {reason}"));
             let action = Action::Waits { reason };
-            self.steps.push(Step { thread: thread.index(), place, action, deciding: true });
+            self.steps.push(thread, place, action, true);
         }
         lines
-    }
-
-    fn mark_spin(&mut self, thread: ThreadId, from: u32) {
-        for index in from as usize..self.graph.thread_len(thread) {
-            let step = self.step(EventId::new(thread, index));
-            self.steps[step].deciding = true;
-        }
     }
 
     fn violation_place(&self) -> Option<Place> {
@@ -392,20 +312,6 @@ impl<'a> Told<'a> {
             });
         }
         stacks
-    }
-}
-
-/// Makes room for a step at `at` in what an action says about other steps.
-fn make_room(action: &mut Action, at: usize) {
-    match action {
-        Action::Read { seen, .. } | Action::Update { seen, .. } => {
-            if let Source::Step(step) = &mut seen.source {
-                steps::shift(step, at);
-            }
-            seen.why.iter_mut().for_each(|why| steps::renumber(why, at));
-        }
-        Action::Write { before: Some(step), .. } => steps::shift(step, at),
-        _ => {}
     }
 }
 

@@ -512,7 +512,7 @@ fn a_memory_error_tells_all_its_places() {
     let titles: Vec<&str> = finding.trace.stacks.iter().map(|stack| stack.title.as_str()).collect();
     assert_eq!(titles, ["allocation by main", "free by main", "use by T1"], "{}", told(&finding));
     for stack in &finding.trace.stacks {
-        assert!(stack.frames[0].1.as_ref().unwrap().file.ends_with("memory.rs"), "{}", told(&finding));
+        assert!(stack.frames[0].place.as_ref().unwrap().file.ends_with("memory.rs"), "{}", told(&finding));
     }
     let json = unpick::report::json(&finding).to_string();
     for action in ["allocation", "free"] {

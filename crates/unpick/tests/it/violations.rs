@@ -482,7 +482,7 @@ fn a_race_tells_both_accesses_with_their_stacks() {
     let stacks = &finding.trace.stacks;
     assert_eq!(stacks.len(), 2, "{}", told(&finding));
     for name in ["add_one", "read"] {
-        let found = stacks.iter().any(|s| s.frames.iter().any(|(frame, _)| frame.contains(name)));
+        let found = stacks.iter().any(|s| s.frames.iter().any(|frame| frame.function.contains(name)));
         assert!(found, "no stack with {name} in\n{}", told(&finding));
     }
 }
