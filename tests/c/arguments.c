@@ -14,8 +14,8 @@ int main(int count, char **arguments) {
     pthread_t thread;
     assert(count == 1 && arguments[0][0] != '?');
     arguments[0][0] = '?';
-    assert(!getenv("UNPICK_TEST_OWN"));
-    setenv("UNPICK_TEST_OWN", "1", 1);
+    assert(!getenv("NATIVE_TEST_OWN"));
+    setenv("NATIVE_TEST_OWN", "1", 1);
     pthread_create(&thread, 0, set, 0);
     int seen = atomic_load(&x);
     pthread_join(thread, 0);

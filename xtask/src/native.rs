@@ -67,10 +67,10 @@ impl NativeMatrix {
         for compiler in &self.compilers {
             for level in &self.levels {
                 let mut command = cargo(["test", "--quiet", "--package", "unpick-native", "--test", "it"]);
-                command.arg("each_program_does_what_it_says").env("UNPICK_TEST_COMPILERS", compiler);
+                command.arg("each_program_does_what_it_says").env("NATIVE_TEST_COMPILERS", compiler);
                 command
-                    .env("UNPICK_TEST_FLAGS", format!("-{level}"))
-                    .env("UNPICK_TEST_PROGRAM", &self.filter);
+                    .env("NATIVE_TEST_FLAGS", format!("-{level}"))
+                    .env("NATIVE_TEST_PROGRAM", &self.filter);
                 command.env("RUST_BACKTRACE", "0");
                 let column = format!("{compiler} -{level}");
                 println!("programs of tests/c with {column}");

@@ -1,5 +1,6 @@
 //! Settings of a check, and the one function that reads them from the environment.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use unpick_core::error::Error;
@@ -220,7 +221,72 @@ pub const VARIABLES: [(&str, &str); 27] = [
     ),
 ];
 
+/// Variables that mean something to other parts of unpick: compilers and files of the command line, the stand-in for Shuttle,
+/// how programs and the command line find each other.
+const OTHERS: [&str; 9] = [
+    "UNPICK_CC",
+    "UNPICK_CXX",
+    "UNPICK_CACHE",
+    "UNPICK_RUNTIME",
+    "UNPICK_LINT",
+    "UNPICK_KIT",
+    "UNPICK_BUILT_RUNTIME",
+    "UNPICK_CHANNEL",
+    "UNPICK_EVERY_ORDER",
+];
+
+/// What is wrong with the name of a variable, if it looks like a setting and is none.
+fn unknown(name: &str) -> Option<Error> {
+    let all = || VARIABLES.iter().map(|(known, _)| *known).chain(OTHERS);
+    if !name.starts_with("UNPICK_") || all().any(|known| known == name) {
+        return None;
+    }
+    let nearest = all().map(|known| (distance(name, known), known)).min();
+    let likely = nearest.filter(|(distance, _)| *distance <= 3);
+    let advice = match likely {
+        Some((_, known)) => format!("did you mean `{known}`?"),
+        None => String::from("`unpick settings` lists those that there are"),
+    };
+    Some(wrong(name, format!("there is no such setting; {advice} Unset it if it is not for unpick")))
+}
+
+/// How many letters must be put in, left out or replaced to make one word of another.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (column, &wanted) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != wanted);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+/// Looks at the names of all variables of this process, once.
+///
+/// # Errors
+///
+/// When one looks like a setting and is none.
+pub fn names_are_known() -> Result<(), Error> {
+    static UNKNOWN: OnceLock<Option<Error>> = OnceLock::new();
+    let find = || std::env::vars_os().find_map(|(name, _)| unknown(name.to_str()?));
+    UNKNOWN.get_or_init(find).clone().map_or(Ok(()), Err)
+}
+
 impl Config {
+    /// These settings, overridden by the environment of this process.
+    ///
+    /// # Errors
+    ///
+    /// When a variable has a value that is not understood, or looks like a setting and is none.
+    pub fn with_process_environment(self) -> Result<Config, Error> {
+        names_are_known()?;
+        self.with_environment(|name| std::env::var(name).ok())
+    }
+
     /// Whether the strategy is left open, so that the plan decides.
     pub fn decides(&self) -> bool {
         self.strategy == AUTO
@@ -441,6 +507,25 @@ mod tests {
         assert_eq!(read("UNPICK_LOOPS", "on").map(|c| c.loops), Ok(true));
         assert_eq!(read("UNPICK_RANDOM", "4").map(|c| c.random), Ok(Some(4)));
         assert!(read("UNPICK_RANDOM", "0").is_err());
+    }
+
+    #[test]
+    fn a_name_that_is_no_setting_is_told_with_the_nearest() {
+        let told = |name: &str| unknown(name).map(|error| error.to_string());
+        for (name, nearest) in [
+            ("UNPICK_LEAK", "UNPICK_LEAKS"),
+            ("UNPICK_STRATEGIE", "UNPICK_STRATEGY"),
+            ("UNPICK_TIMES", "UNPICK_TIME"),
+        ] {
+            assert!(
+                told(name).is_some_and(|told| told.contains(&format!("did you mean `{nearest}`?"))),
+                "{name}"
+            );
+        }
+        assert!(told("UNPICK_COLOUR_OF_THE_SKY").is_some_and(|told| told.contains("unpick settings")));
+        for name in VARIABLES.iter().map(|(name, _)| *name).chain(OTHERS).chain(["PATH", "UNPICK", "LEAKS"]) {
+            assert_eq!(told(name), None);
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ type Variables = Vec<(&'static str, String)>;
 pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
     let variables = variables(&test.settings);
     let given = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| value.clone());
+    unpick_check::config::names_are_known()?;
     let config = Config::default().with_environment(given)?;
     registry::execution(&config)?;
     run(&test.cargo, &variables)

@@ -107,6 +107,7 @@ pub(crate) fn run(check: &Check<'_>, variables: Variables<'_>) -> Result<Exit, E
         let own = variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
         own.or_else(|| std::env::var(name).ok())
     };
+    unpick_check::config::names_are_known()?;
     let config = Config::default().with_environment(given)?;
     unpick_check::registry::execution(&config)?;
     let known = config.suppressions.as_ref().map(|path| Suppressions::read(Path::new(path))).transpose()?;

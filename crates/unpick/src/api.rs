@@ -332,7 +332,7 @@ impl Check {
 
     /// The settings, overridden by the environment.
     fn overridden(&self) -> Result<Config, Error> {
-        self.config.clone().with_environment(|name| std::env::var(name).ok())
+        self.config.clone().with_process_environment()
     }
 
     /// Carries out the check, and returns when the program holds.

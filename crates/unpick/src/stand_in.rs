@@ -67,7 +67,7 @@ pub fn replaying(mut check: Check, token: &str) -> Check {
 ///
 /// When a variable has a value that is not understood.
 pub fn model(check: &Check) -> Result<String, Error> {
-    Ok(check.config.clone().with_environment(|name| std::env::var(name).ok())?.model)
+    Ok(check.config.clone().with_process_environment()?.model)
 }
 
 /// Carries out a check with a plan of one's own.
@@ -79,7 +79,7 @@ pub fn run_plan<F>(check: &Check, plan: Box<dyn Plan>, f: F) -> Result<Verdict, 
 where
     F: Fn() + Send + Sync + 'static,
 {
-    let config = check.config.clone().with_environment(|name| std::env::var(name).ok())?;
+    let config = check.config.clone().with_process_environment()?;
     let program: Program = Arc::new(f);
     api::explore(&config, &program, plan, &mut Lesson::default())
 }

@@ -79,6 +79,16 @@ fn a_file_that_is_no_report_is_refused() {
 }
 
 #[test]
+fn a_variable_that_is_no_setting_is_refused() {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_unpick")).arg("test").env("UNPICK_STRATEGIES", "sc").output();
+    let output = output.expect("unpick can be started");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(err.contains("UNPICK_STRATEGIES") && err.contains("did you mean `UNPICK_STRATEGY`?"), "{err}");
+}
+
+#[test]
 fn wrong_settings_are_refused_before_anything_is_built() {
     refused(&["test", "--model", "arm"], "there is no memory model `arm`");
     refused(&["test", "--strategy", "dfs"], "there is no strategy `dfs`");

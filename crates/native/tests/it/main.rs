@@ -114,9 +114,9 @@ impl Compiler {
     }
 }
 
-/// The compilers: those that `UNPICK_TEST_COMPILERS` names, else gcc, and clang if there is one.
+/// The compilers: those that `NATIVE_TEST_COMPILERS` names, else gcc, and clang if there is one.
 fn compilers() -> Vec<Compiler> {
-    if let Ok(names) = std::env::var("UNPICK_TEST_COMPILERS") {
+    if let Ok(names) = std::env::var("NATIVE_TEST_COMPILERS") {
         return names.split(',').map(Compiler::named).collect();
     }
     let versions = ["", "-20", "-19", "-18", "-17", "-16", "-15", "-14"];
@@ -152,7 +152,7 @@ fn build(compiler: &Compiler, name: &str, flags: &[&str], out: &Path) {
     let compile = ["-O1", "-fsanitize=thread", "-mcx16", "-c"];
     let mut command = Command::new(driver);
     // For other levels of optimisation, unless the program asks for one.
-    let more = std::env::var("UNPICK_TEST_FLAGS").unwrap_or_default();
+    let more = std::env::var("NATIVE_TEST_FLAGS").unwrap_or_default();
     let command = command.args(compile).args(compiler.flags).args(more.split_whitespace()).args(flags);
     run(command.arg(source(name)).arg("-o").arg(&object));
     let library = library();

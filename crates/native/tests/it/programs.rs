@@ -200,7 +200,7 @@ fn try_program(compiler: &Compiler, name: &str) -> Vec<String> {
 
 #[test]
 fn each_program_does_what_it_says() {
-    let only = std::env::var("UNPICK_TEST_PROGRAM").ok();
+    let only = std::env::var("NATIVE_TEST_PROGRAM").ok();
     let names =
         sources().into_iter().filter(|name| only.as_ref().is_none_or(|only| name.contains(only.as_str())));
     let names: Vec<String> = names.collect();

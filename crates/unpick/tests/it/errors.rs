@@ -237,7 +237,7 @@ fn tokens_that_cannot_be_replayed() {
 #[test]
 fn every_damaged_token_is_refused_or_replayed_without_harm() {
     if is_child() {
-        let tokens = std::env::var("UNPICK_IT_TOKENS").unwrap();
+        let tokens = std::env::var("CHECKED_IT_TOKENS").unwrap();
         for token in tokens.split_whitespace() {
             // SAFETY: the only test of this process, and no other thread reads the environment.
             unsafe { std::env::set_var("UNPICK_REPLAY", token) };
@@ -259,7 +259,7 @@ fn every_damaged_token_is_refused_or_replayed_without_harm() {
         }
     }
     let name = test_name!(every_damaged_token_is_refused_or_replayed_without_harm);
-    let output = child(&name, &[("UNPICK_IT_TOKENS", &tokens.join(" "))]);
+    let output = child(&name, &[("CHECKED_IT_TOKENS", &tokens.join(" "))]);
     assert!(output.status.success(), "{}", text_of(&output));
 }
 

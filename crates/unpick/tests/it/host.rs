@@ -33,7 +33,7 @@ fn what_later_executions_print_is_captured() {
     if !is_child() {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
         let name = test_name!(what_later_executions_print_is_captured);
-        let output = command.args([&*name, "--exact"]).env("UNPICK_IT_CHILD", "1").output().unwrap();
+        let output = command.args([&*name, "--exact"]).env("CHECKED_IT_CHILD", "1").output().unwrap();
         let text = text_of(&output);
         assert!(text.contains("and fails to be shown"), "{text}");
         for n in 1..40 {

@@ -42,7 +42,7 @@ struct Process {
 fn start(tests: &[String], variables: &[(&str, &str)]) -> Process {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(tests).args(["--exact", "--test-threads=2"]).env_remove("CI");
-    command.env("UNPICK_IT_CHILD", "1").envs(variables.iter().copied());
+    command.env("CHECKED_IT_CHILD", "1").envs(variables.iter().copied());
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let stderr = BufReader::new(child.stderr.take().unwrap());

@@ -180,6 +180,6 @@ fn threads_without_an_arena() {
     let mut command = std::process::Command::new("sh");
     command.args(["-c", "ulimit -v 3000000 && exec \"$0\" \"$@\""]);
     command.arg(std::env::current_exe().unwrap()).args([&name, "--exact", "--nocapture"]);
-    let output = command.env("UNPICK_IT_CHILD", "1").output().unwrap();
+    let output = command.env("CHECKED_IT_CHILD", "1").output().unwrap();
     assert!(output.status.success(), "{}", text_of(&output));
 }

@@ -23,7 +23,7 @@ fn a_program_prints_in_some_executions_only() {
     if !is_child() {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
         command.args([&test_name!(a_program_prints_in_some_executions_only), "--exact", "--show-output"]);
-        let output = command.env("UNPICK_IT_CHILD", "1").output().unwrap();
+        let output = command.env("CHECKED_IT_CHILD", "1").output().unwrap();
         let text = text_of(&output);
         assert!(output.status.success(), "{text}");
         for n in 5..10 {
@@ -379,7 +379,7 @@ fn overflow(name: &str, variables: &[(&str, &str)]) -> (String, String) {
 /// which side: the token leads there.
 #[test]
 fn a_stack_overflow_can_be_replayed() {
-    let case: usize = std::env::var("UNPICK_IT_CASE").map_or(0, |case| case.parse().unwrap());
+    let case: usize = std::env::var("CHECKED_IT_CASE").map_or(0, |case| case.parse().unwrap());
     if is_child() {
         Check::new().stack_size(100_000).check(move || {
             let x = Arc::new(AtomicUsize::new(0));
@@ -402,7 +402,7 @@ fn a_stack_overflow_can_be_replayed() {
     let name = test_name!(a_stack_overflow_can_be_replayed);
     for (case, thread) in [(0, "thread T1"), (1, "thread T1"), (2, "the main thread"), (3, "the main thread")]
     {
-        let case = ("UNPICK_IT_CASE", &*case.to_string());
+        let case = ("CHECKED_IT_CASE", &*case.to_string());
         let (text, token) = overflow(&name, &[case]);
         for part in
             [thread, "100000 bytes", "its last operation was at crates/unpick/tests/it/regressions.rs:"]
@@ -412,7 +412,7 @@ fn a_stack_overflow_can_be_replayed() {
         let (again, same) = overflow(&name, &[case, ("UNPICK_REPLAY", &token)]);
         assert!(again.contains(thread) && same == token, "{again}");
         // Nothing else is run.
-        let executions = child(&name, &[("UNPICK_IT_CASE", "9"), ("UNPICK_REPLAY", &token)]);
+        let executions = child(&name, &[("CHECKED_IT_CASE", "9"), ("UNPICK_REPLAY", &token)]);
         assert_eq!(executions.status.code(), Some(101), "{}", text_of(&executions));
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn digits<const N: usize>(digits: [usize; N]) -> u64 {
 pub(crate) fn child(test: &str, variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]);
-    command.env("UNPICK_IT_CHILD", "1").env("COLUMNS", "100");
+    command.env("CHECKED_IT_CHILD", "1").env("COLUMNS", "100");
     command.envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
@@ -103,7 +103,7 @@ pub(crate) fn child(test: &str, variables: &[(&str, &str)]) -> Output {
 
 /// Whether this process was started by [`child`].
 pub(crate) fn is_child() -> bool {
-    std::env::var_os("UNPICK_IT_CHILD").is_some()
+    std::env::var_os("CHECKED_IT_CHILD").is_some()
 }
 
 /// Both outputs of a process, as text.
