@@ -6,6 +6,7 @@
 //! - Some words are not to be used: notes to oneself, other names for what has one (see the table of
 //!   words in `ARCHITECTURE.md`), paths of somebody's machine.
 //! - Relative links in Markdown lead somewhere.
+//! - The environment is read, and thread-locals are, in a few files only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,37 @@ const BANNED: [(&str, &str); 14] = [
     ("SU", "T"),
     ("back", "tracking"),
     ("back", "track point"),
+];
+
+/// What stands in a few places of the libraries only, and where: `ARCHITECTURE.md` says why.
+const ONLY_IN: [(&str, &[&str]); 2] = [
+    (
+        "env::var",
+        &[
+            "check/src/config.rs",
+            "cli/src",
+            "loom/src/model.rs",
+            "native/src/start.rs",
+            "report/src/source.rs",
+            "report/src/text.rs",
+            "shuttle/src",
+            "unpick/src/telling.rs",
+        ],
+    ),
+    (
+        "thread_local!",
+        &[
+            "core/src/mutant.rs",
+            "native/src/unwind.rs",
+            "runtime/src/arena.rs",
+            "runtime/src/current.rs",
+            "runtime/src/here.rs",
+            "runtime/src/signals.rs",
+            "shuttle/src",
+            "unpick/src/thread/local.rs",
+            "unpick/src/time.rs",
+        ],
+    ),
 ];
 
 pub(crate) fn run() -> Result<(), Problem> {
@@ -118,6 +150,19 @@ fn look(name: &Path, path: &Path, text: &str, problems: &mut Vec<String>, long: 
     if name.file_stem().is_some_and(|stem| EMPTY_NAMES.iter().any(|empty| stem == *empty)) {
         problems.push(format!("{shown}: the name does not say what is in the file"));
     }
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code: String = code.flat_map(|line| [line, "\n"]).collect();
+    let place = name
+        .strip_prefix("crates")
+        .ok()
+        .filter(|place| place.iter().nth(1).is_some_and(|part| part == "src"));
+    for (what, places) in ONLY_IN {
+        if place
+            .is_some_and(|place| code.contains(what) && !places.iter().any(|known| place.starts_with(known)))
+        {
+            problems.push(format!("{shown}: `{what}` stands in {} only", places.join(", ")));
+        }
+    }
     let lines = text.lines().count();
     let in_library = name.starts_with("crates") && name.components().any(|part| part.as_os_str() == "src");
     if in_library && lines > MOST_LINES {
@@ -153,6 +198,10 @@ mod tests {
         assert_eq!(problems("crates/a/src/a.rs", &note).len(), 1);
         assert_eq!(problems("crates/a/src/utils.rs", "//! Docs.\n").len(), 1);
         assert_eq!(problems("crates/a/src/a.rs", &"//! Docs.\n".repeat(701)).len(), 1);
+        let reads = "//! Docs.\nfn a() { std::env::var(NAME); }\n";
+        assert_eq!(problems("crates/a/src/a.rs", reads).len(), 1);
+        assert_eq!(problems("crates/cli/src/a.rs", reads).len(), 0);
+        assert_eq!(problems("crates/a/tests/a.rs", reads).len(), 0);
         assert_eq!(problems("a.md", "[a](no/such/file.md) [b](https://example.org) [c](#here)").len(), 1);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use unpick_report::TextOptions;
 
 use crate::error::Error;
-use crate::native::{REPLAY, shown, width};
+use crate::native::{REPLAY, shown};
 
 /// The report in a file, as text.
 pub(crate) fn explain(path: &Path) -> Result<String, Error> {
@@ -23,6 +23,6 @@ fn tell(text: &str) -> Result<String, String> {
     let finding = unpick_report::read(report)?;
     Ok(match replay {
         Some(replay) => shown(&finding, &replay),
-        None => unpick_report::text(&finding, &TextOptions { width: width(), ..TextOptions::default() }),
+        None => unpick_report::text(&finding, &TextOptions::of_terminal()),
     })
 }

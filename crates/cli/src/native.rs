@@ -221,7 +221,7 @@ fn show(meter: &mut Meter, progress: &Progress) {
 
 /// A report of a program; `replay`: the command that runs the execution again.
 pub(crate) fn shown(finding: &Finding, replay: &str) -> String {
-    let text = unpick_report::text(finding, &TextOptions { width: width(), ..TextOptions::default() });
+    let text = unpick_report::text(finding, &TextOptions::of_terminal());
     // The last line is for tests of Rust.
     let text = text.trim_end().rsplit_once('\n').map_or(text.as_str(), |(text, _)| text);
     format!("{text}\nreplay: {}\n", printable_text(replay))
@@ -255,10 +255,4 @@ fn printable(character: char) -> Vec<char> {
     } else {
         vec![character]
     }
-}
-
-/// The width of the terminal, as far as the environment tells.
-pub(crate) fn width() -> usize {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.filter(|&columns: &usize| columns >= 40).unwrap_or(100)
 }

@@ -41,6 +41,15 @@ impl Default for TextOptions {
     }
 }
 
+impl TextOptions {
+    /// As the terminal is wide, as far as the environment tells.
+    pub fn of_terminal() -> TextOptions {
+        let usual = TextOptions::default();
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        TextOptions { width: columns.filter(|&columns| columns >= 40).unwrap_or(usual.width), ..usual }
+    }
+}
+
 /// The finding as text of several lines, each with its end.
 ///
 /// ```

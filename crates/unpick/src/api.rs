@@ -442,7 +442,7 @@ fn all_reports(violated: &Violated) -> String {
 
 /// A report of each finding.
 pub(crate) fn reports(findings: &[&Finding]) -> Vec<String> {
-    let options = TextOptions { width: width(), ..TextOptions::default() };
+    let options = TextOptions::of_terminal();
     let numbers = 1..=findings.len();
     let report = |(&finding, number)| unpick_report::numbered(finding, number, findings.len(), &options);
     findings.iter().zip(numbers).map(report).collect()
@@ -454,12 +454,6 @@ fn how_many(findings: usize) -> String {
         1 => String::from("unpick found a violation"),
         many => format!("unpick found {many} violations"),
     }
-}
-
-/// The width of the terminal, as far as the environment tells.
-fn width() -> usize {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.filter(|&columns: &usize| columns >= 40).unwrap_or(100)
 }
 
 /// What the runtime needs of the settings.
