@@ -11,7 +11,6 @@ use crate::strategies::AUTO;
 
 /// What `check` does when the verdict is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum OnInconclusive {
     /// The test fails: nothing was proved. The default.
     Fail,
@@ -21,7 +20,6 @@ pub enum OnInconclusive {
 
 /// How the executions of a C or C++ program are kept apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Isolation {
     /// As [`Isolation::Restore`]; as [`Isolation::Fork`] from where the program has destroyed the memory of the check.
     #[default]
@@ -34,7 +32,6 @@ pub enum Isolation {
 
 /// What becomes of threads that nobody joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Detached {
     /// They must end, as all threads: one that waits for ever is a violation. The default.
     MustEnd,
@@ -45,7 +42,6 @@ pub enum Detached {
 
 /// How a check that takes long shows that it goes on, on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Progress {
     /// By a line that is drawn again and again if that is a terminal, and else not at all. The default.
     Terminal,
@@ -68,7 +64,6 @@ pub const USUAL_TIME: Duration = Duration::from_secs(60);
 
 /// Settings of a check.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Config {
     /// Name of the memory model.
     pub model: String,

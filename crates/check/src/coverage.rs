@@ -10,7 +10,6 @@ use unpick_core::execution::Execution;
 /// To deepen, search under 0, 1, 2, ... preemptions until a coverage [is total](Coverage::is_total).
 /// Each bound is a search of its own, and its numbers contain those of the smaller ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Coverage {
     /// The bound.
     pub preemptions: u32,

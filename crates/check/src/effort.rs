@@ -6,7 +6,6 @@ use unpick_core::plan::Outlook;
 
 /// What a check has covered when its time was up, or when it was interrupted.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Effort {
     /// The highest number of preemptions up to which every execution was explored.
     pub preemptions: Option<u32>,

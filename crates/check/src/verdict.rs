@@ -12,7 +12,6 @@ use crate::effort::Effort;
 
 /// Counters of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Statistics {
     /// Executions in which all threads ended.
     pub executions: u64,
@@ -41,7 +40,6 @@ impl Statistics {
 
 /// What a verdict rests on.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct Summary {
     /// Counters.
     pub statistics: Statistics,
@@ -105,7 +103,6 @@ impl Summary {
 
 /// Why a check proved nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Reason {
     /// All executions that were allowed were used.
     Executions,
@@ -153,7 +150,6 @@ impl fmt::Display for Reason {
 
 /// A violation, with the report that tells it.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Violated {
     /// What happened.
     pub finding: Finding,
@@ -190,7 +186,6 @@ impl Violated {
 
 /// What a check says.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Verdict {
     /// No execution breaks a property: all were explored, within the bounds of the summary.
     Holds(Summary),

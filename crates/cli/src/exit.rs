@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Exit {
     /// 0: everything holds, or the command did what it was asked for.
     ///

@@ -8,7 +8,6 @@ use std::fmt;
 
 /// A reason why a check could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Error {
     /// The program did something else than it did under the same schedule before.
     Diverged {

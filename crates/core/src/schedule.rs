@@ -73,7 +73,6 @@ const COMPACTED: u8 = 0x40;
 
 /// Why a text is not a schedule that can be replayed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum Malformed {
     /// It is of another version.
     Version,

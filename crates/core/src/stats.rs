@@ -2,7 +2,6 @@
 
 /// What a check has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Stats {
     /// Executions in which all threads ended.
     pub complete: u64,

@@ -2,7 +2,6 @@
 
 /// When waits with a limit on time give up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub enum Timeouts {
     /// At any moment, as on a machine where everything may take long. The default.
     #[default]

@@ -83,7 +83,6 @@ pub struct Block {
 
 /// The kind of a violation, with what there is to know about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum Kind {
     /// A panic that nobody handled.
     Panic {

@@ -4,7 +4,6 @@ use std::fmt::{self, Write};
 
 /// Why a piece could not be followed to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Obstacle {
     /// Machine code cannot be emulated on this system.
     Unsupported,

@@ -6,7 +6,6 @@ use crate::module::{Module, covering};
 
 /// A function that a thread was in, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Frame {
     /// The name, readable and without parameters; what is long in brackets is left out.
     pub function: Option<String>,

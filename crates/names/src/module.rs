@@ -21,7 +21,6 @@ pub(crate) type Entry = (usize, UnitOffset);
 
 /// Why a module cannot be looked into.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Error {
     /// The file cannot be read.
     Unreadable {

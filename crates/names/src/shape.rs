@@ -12,7 +12,6 @@ use crate::module::{Entry, Module, Notes, covering};
 
 /// A variable, or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Variable {
     /// Its name, with fields and indices: `table[3].next`.
     pub name: String,

@@ -127,9 +127,7 @@ unsafe extern "C" fn explorer(count: i32, arguments: Arguments, environment: Arg
 }
 
 fn check() -> Result<(), Error> {
-    let mut native = Config::default();
-    native.stack_size = STACK;
-    native.detached = Detached::Abandoned;
+    let native = Config { stack_size: STACK, detached: Detached::Abandoned, ..Config::default() };
     let config = native.with_environment(|name| std::env::var(name).ok())?;
     if config.timeouts == Timeouts::Last {
         let problem = String::from("`last` is not there for C and C++ programs; use `any` or `never`");

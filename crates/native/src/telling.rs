@@ -345,7 +345,6 @@ impl<'a> Telling<'a> {
                     self.session.told_site(point.site)
                 )]
             }
-            _ => vec![format!("a {} shows in {thread}", self.violation.title())],
         }
     }
 

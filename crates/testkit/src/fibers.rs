@@ -125,10 +125,12 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
 /// As [`explore`] does, and when the strategy is not known.
 pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> Explored {
     assert!(!has_plain_accesses(program), "plain accesses are no events on fibers: {program}");
-    let mut config = Config::default();
-    config.model = settings.model.to_string();
-    config.strategy = strategy.to_string();
-    config.spurious_failures = settings.spurious;
+    let mut config = Config {
+        model: settings.model.to_string(),
+        strategy: strategy.to_string(),
+        spurious_failures: settings.spurious,
+        ..Config::default()
+    };
     if program.has_loops() {
         config.max_events = Some(settings.most_events);
     }

@@ -394,7 +394,6 @@ impl Check {
                      UNPICK_INCONCLUSIVE=pass to let such tests pass"
                 );
             }
-            Ok(verdict) => panic!("unpick proved nothing: {verdict}"),
             Err(error) => panic!("unpick could not check the program: {error}"),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 fn unpick() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
@@ -17,8 +18,10 @@ fn said(command: &mut Command) -> (Option<i32>, String) {
 }
 
 fn built(options: &[&str]) -> PathBuf {
+    static BUILT: AtomicUsize = AtomicUsize::new(0);
+    let number = BUILT.fetch_add(1, Relaxed);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/programs/names.cpp");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("names{}", options.concat()));
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("names-{number}{}", options.concat()));
     let (code, text) = said(unpick().arg("c++").args(options).arg(source).arg("-o").arg(&program));
     assert_eq!(code, Some(0), "{text}");
     program

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use unpick_names::{Module, Names, OnStack};
 
@@ -9,9 +10,12 @@ fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/programs").join(name)
 }
 
-/// Compiles a program; gives its path and what it prints.
+/// Compiles a program; gives its path and what it prints. Tests run at the same time, so each has a program of its own.
 fn compiled(compiler: &str, name: &str, options: &[&str]) -> (PathBuf, String) {
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", options.join("")));
+    static COMPILED: AtomicUsize = AtomicUsize::new(0);
+    let number = COMPILED.fetch_add(1, Relaxed);
+    let program =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{number}-{name}-{}", options.join("")));
     let status = Command::new(compiler).args(options).arg(source(name)).arg("-o").arg(&program).status();
     assert!(status.expect("there is a compiler").success(), "{name} {options:?}");
     let output = Command::new(&program).output().expect("the program runs");
