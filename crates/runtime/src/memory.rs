@@ -13,15 +13,15 @@
 //! What unpick's own `Arc` frees is freed in [`ordered`]. What `Arc` of the standard library frees is ordered after every use by those who held it before,
 //! by means that the engine does not see. Frees inside its destructor are found by the call stack,
 //! and the freeing of its own block, where the destructor may have left the stack already, by the two
-//! counters at its start, which are zero; only uses that come after such frees, or that a thread
-//! stands before, are held against them.
+//! counters at its start, which are zero, and were not when threads were resumed before; only uses that come after such frees,
+//! or that a thread stands before, are held against them.
 
 use unpick_core::clock::knows;
 use unpick_core::event::EventId;
 use unpick_core::op::{Addr, Kind as OpKind, Op, Site, ThreadId};
 use unpick_core::violation::{Access, Block, Kind, Point, Violation};
 
-use crate::arena::{self, FREED, NEW};
+use crate::arena::{self, Arena, FREED, NEW};
 use crate::current;
 use crate::known::Known;
 use crate::ops::{Object, leave_for_good};
@@ -197,9 +197,13 @@ impl Session {
             let words = unsafe { ((tag as *const u64).read(), (tag as *const u32).add(2).read()) };
             if words.0 == stamp
                 && let Some(conflict) = self.conflict(thread, tag, words.1)
-                && !self.excuse(&conflict, start)
+                && !self.excuse(&conflict, owner, start)
             {
-                self.refuse(thread, owner, number, conflict);
+                if std::mem::take(&mut self.counters.missed) {
+                    self.execution.repeat();
+                } else {
+                    self.refuse(thread, owner, number, conflict);
+                }
                 return false;
             }
         }
@@ -240,9 +244,14 @@ impl Session {
     /// Whether a use is not to be held against a free after all.
     #[cold]
     #[inline(never)]
-    fn excuse(&mut self, conflict: &Conflict, start: usize) -> bool {
-        let is_ordered = || current::quiet().is_some() || is_counted(conflict, start);
-        if !conflict.to_come && (is_ordered() || self.shared.is_dropping()) {
+    fn excuse(&mut self, conflict: &Conflict, owner: ThreadId, start: usize) -> bool {
+        let mut is_ordered = || {
+            current::quiet().is_some()
+                || looks_counted(conflict, start) && self.counters.were_there(owner, start)
+                || self.shared.is_dropping()
+        };
+        if !conflict.to_come && is_ordered() {
+            self.counters.missed = false;
             return true;
         }
         self.is_careful() && self.address(conflict.number).is_some_and(|address| address != conflict.tag)
@@ -324,9 +333,70 @@ impl Session {
 
 /// Whether a block looks like one of the standard library's shared pointers that nobody has any more:
 /// two counters that are zero, and the contents behind them.
-fn is_counted(conflict: &Conflict, start: usize) -> bool {
+fn looks_counted(conflict: &Conflict, start: usize) -> bool {
     // SAFETY: the block holds a whole tag that begins behind the two words.
     conflict.tag - start >= 16 && unsafe { (start as *const [usize; 2]).read() == [0, 0] }
+}
+
+/// A block that may be one of the standard library's shared pointers, since it begins with two zeros when it is freed.
+#[derive(Debug)]
+struct Counted {
+    owner: ThreadId,
+    start: usize,
+    /// Whether it began with two counts earlier in this run.
+    seen: bool,
+}
+
+/// Blocks that may begin with the counters of a shared pointer. Whoever drops the last handle had it when it was resumed, so that
+/// the counters were not zero then; other blocks that begin with zeros did so before.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    blocks: Vec<Counted>,
+    /// Whether a block was freed that was not looked at in this run.
+    missed: bool,
+}
+
+impl Counters {
+    /// A run begins.
+    pub(crate) fn begin(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.seen = false);
+    }
+
+    /// Whether the block began with counts when threads were resumed. If it is not known, it will be in the next run.
+    fn were_there(&mut self, owner: ThreadId, start: usize) -> bool {
+        match self.blocks.iter().find(|block| (block.owner, block.start) == (owner, start)) {
+            Some(block) => block.seen,
+            None => {
+                self.blocks.push(Counted { owner, start, seen: false });
+                self.missed = true;
+                false
+            }
+        }
+    }
+
+    /// A thread is resumed: looks at the blocks that are there.
+    #[inline(always)]
+    pub(crate) fn look(&mut self, arenas: &[Option<Box<Arena>>]) {
+        for block in self.blocks.iter_mut().filter(|block| !block.seen) {
+            block.seen = begins_with_counts(arenas, block.owner, block.start);
+        }
+    }
+}
+
+/// Whether there is a block that begins with two counts.
+#[inline(never)]
+fn begins_with_counts(arenas: &[Option<Box<Arena>>], owner: ThreadId, start: usize) -> bool {
+    let Some(Some(arena)) = arenas.get(owner.index()) else { return false };
+    if !arena.contains(start) {
+        return false;
+    }
+    let Some((number, 0)) = arena.find(start) else { return false };
+    let note = &arena.notes()[number];
+    let is_count = |word: &usize| (1..1 << 31).contains(word);
+    // SAFETY: the block is there, and large enough.
+    note.freed().is_none()
+        && note.size() as usize >= size_of::<[usize; 2]>()
+        && unsafe { (start as *const [usize; 2]).read() }.iter().all(is_count)
 }
 
 /// Tells frees inside the destructor of the standard library's shared pointers.

@@ -27,7 +27,7 @@ use crate::here::Ambient;
 use crate::known::Known;
 use crate::limits::Limits;
 use crate::locals::{self, Locals};
-use crate::memory::Shared;
+use crate::memory::{Counters, Shared};
 use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
@@ -132,6 +132,8 @@ pub(crate) struct Session {
     bare: bool,
     /// Whether the addresses of all objects are noted, run after run.
     pub(crate) careful: bool,
+    /// Blocks that may be shared pointers of the standard library.
+    pub(crate) counters: Counters,
     /// Where the objects of locations were last used, where that is noted.
     pub(crate) addresses: Vec<usize>,
     /// Where cells were last used.
@@ -208,6 +210,7 @@ impl Session {
             outside: false,
             bare: false,
             careful: false,
+            counters: Counters::default(),
             addresses: Vec::new(),
             cell_addresses: Vec::new(),
             view: Vec::new(),
@@ -294,6 +297,7 @@ impl Session {
         self.arenas.iter_mut().flatten().for_each(|arena| arena.reset());
         self.known.resize(self.execution.graph().location_count(), Known::NONE);
         self.ordered = false;
+        self.counters.begin();
         self.first_spawn = NEVER;
         self.panics.clear();
         // What is kept for other threads is known when they are spawned.
@@ -588,6 +592,8 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
         (*session).pulse.resume(thread);
+        let Session { counters, arenas, .. } = &mut *session;
+        counters.look(arenas);
         if (*session).watches {
             (*session).choose_path(thread);
         }

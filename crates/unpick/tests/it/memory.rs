@@ -79,6 +79,52 @@ fn free_when_done(order: unpick::sync::atomic::Ordering) -> impl Fn() + Send + S
     }
 }
 
+/// A part of a list. It begins as a shared pointer of the standard library does that nobody has any more.
+#[repr(C)]
+struct Part {
+    next: usize,
+    len: usize,
+    value: AtomicUsize,
+}
+
+/// The same with an object behind two words that are zero.
+fn free_node_when_done(order: unpick::sync::atomic::Ordering) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let done = Arc::new(AtomicBool::new(false));
+        let node = Shared::new(Part { next: 0, len: 0, value: AtomicUsize::new(1) });
+        let (theirs, their_node) = (done.clone(), node.clone());
+        let t = thread::spawn(move || {
+            their_node.get().value.load(Relaxed);
+            theirs.store(true, order);
+        });
+        let free_now = done.load(Acquire);
+        if free_now {
+            black_box((node.get().next, node.get().len));
+            node.clone().free();
+        }
+        t.join().unwrap();
+        if !free_now {
+            node.free();
+        }
+    }
+}
+
+/// The same with a shared pointer of the standard library: whoever drops it last frees what nobody else has any more.
+#[test]
+fn the_last_handle_of_the_standard_library_frees() {
+    let verdict = Check::new().run(|| {
+        let value = Arc::new(AtomicUsize::new(1));
+        let theirs = value.clone();
+        let t = thread::spawn(move || {
+            theirs.load(Relaxed);
+        });
+        value.load(Relaxed);
+        drop(value);
+        t.join().unwrap();
+    });
+    assert!(verdict.unwrap().holds());
+}
+
 /// The same with a plain cell.
 fn free_cell_when_done(order: unpick::sync::atomic::Ordering) -> impl Fn() + Send + Sync + 'static {
     move || {
@@ -234,6 +280,9 @@ violations! {
 
     /// The use comes first in every order in which the program can run, but nothing makes it.
     use_not_ordered_before_the_free: "use after free", free_when_done(Relaxed), free_when_done(Release);
+
+    use_behind_two_zeros_not_ordered_before_the_free: "use after free",
+        free_node_when_done(Relaxed), free_node_when_done(Release);
 
     plain_use_not_ordered_before_the_free: "use after free",
         free_cell_when_done(Relaxed), free_cell_when_done(Release);
