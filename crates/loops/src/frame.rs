@@ -28,6 +28,29 @@ impl Frame {
         Frame { address, words: unsafe { *(address as *const [u64; 7]) }, dead: 0 }
     }
 
+    /// Whether all bytes in which it differs from another one of the same call are this one.
+    pub(crate) fn differs_by(&self, other: &Frame, filling: u8) -> bool {
+        let bytes = |frame: &Frame| frame.words.map(u64::to_ne_bytes);
+        let pairs = bytes(self).into_iter().flatten().zip(bytes(other).into_iter().flatten());
+        self.is_near(other) && pairs.into_iter().all(|(own, other)| own == other || own == filling)
+    }
+
+    /// The frame with the bytes of `like` where it differs from another one, after the same code with other bytes in memory that is
+    /// nobody's: what it has there came from that memory.
+    pub(crate) fn but_undefined(mut self, other: &Frame, like: &Frame) -> Frame {
+        let words = self.words.iter_mut().zip(other.words).zip(like.words);
+        for ((word, other), like) in words {
+            let [mut bytes, others, likes] = [*word, other, like].map(u64::to_ne_bytes);
+            for ((byte, other), like) in bytes.iter_mut().zip(others).zip(likes) {
+                if *byte != other {
+                    *byte = like;
+                }
+            }
+            *word = u64::from_ne_bytes(bytes);
+        }
+        self
+    }
+
     /// The frame without registers that hold nothing.
     pub(crate) fn without(mut self, dead: u16) -> Frame {
         self.dead = dead;

@@ -16,6 +16,9 @@ use crate::visits::Arrival;
 /// Instructions that a round may take.
 const BUDGET: usize = 200_000;
 
+/// What memory that is nobody's is filled with when a round is run, and when it is run again.
+const FILLINGS: [u8; 2] = [0x5a, 0xa5];
+
 /// Parts of the checker's memory that a round may use.
 const ASIDE: usize = 3;
 
@@ -240,7 +243,7 @@ impl Trial {
         let unused = unsafe { Unused::new(&dead) };
         // SAFETY: as above.
         let mut attempt = |filling| unsafe { self.attempt(machine, &dead, &unused, filling, run) };
-        let first = attempt(0x5a);
+        let first = attempt(FILLINGS[0]);
         let trial = first.trial;
         if let Err(obstacle) = first.ran {
             let verdict = if trial.strayed { Verdict::Changes(None) } else { Verdict::Unknown(obstacle) };
@@ -251,8 +254,10 @@ impl Trial {
         let is_same =
             |frame: Frame| frame == self.frame || allocates && rounds.settled(self.thread, frame) == settled;
         let changes = first.before.differences(&first.after);
-        let Some(mut changes) = changes.filter(|_| trial.ahead.is_none() && first.frame.is_some_and(is_same))
-        else {
+        // Registers may hold what came from stack that nobody has written to. Most that differ count something.
+        let may_be_same = |frame: &Frame| is_same(*frame) || frame.differs_by(&self.frame, FILLINGS[0]);
+        let first_frame = first.frame.filter(|frame| trial.ahead.is_none() && may_be_same(frame));
+        let Some((mut changes, mut frame)) = changes.zip(first_frame) else {
             return (trial, Verdict::Changes(None));
         };
         let gone = if allocates { first.gone(rounds, home) } else { Vec::new() };
@@ -262,14 +267,20 @@ impl Trial {
             changes.retain(|address| !word.contains(address));
             footprint = footprint.without(word);
         }
-        if !changes.is_empty() {
+        if !changes.is_empty() || !is_same(frame) {
             // Bytes that the code has copied from where it has written nothing mean nothing either: gaps in what it copies.
-            let second = attempt(0xa5);
+            let second = attempt(FILLINGS[1]);
+            if let (Some(other), Ok(())) = (second.frame, second.ran) {
+                frame = frame.but_undefined(&other, &self.frame);
+            }
             let undefined = first.after.differences(&second.after).filter(|_| second.ran.is_ok());
             let mut undefined = undefined.unwrap_or_default();
             undefined.sort_unstable();
             changes.retain(|address| undefined.binary_search(address).is_err());
             footprint = undefined.into_iter().fold(footprint, |rest, byte| rest.without(byte..byte + 1));
+        }
+        if !is_same(frame) {
+            return (trial, Verdict::Changes(None));
         }
         if let Some(&change) = changes.first().filter(|_| !mutant::is(Mutant::RoundLeavesBytes)) {
             return (trial, Verdict::Changes(Some(change)));
