@@ -101,6 +101,12 @@ struct Conflict {
 }
 
 impl Session {
+    /// A thread is resumed, and some blocks may be shared pointers.
+    #[cold]
+    pub(crate) fn look_at_counters(&mut self) {
+        self.counters.look(&self.arenas);
+    }
+
     /// The thread in whose memory an address is.
     #[inline]
     fn owner(&self, thread: ThreadId, address: usize) -> Option<ThreadId> {
@@ -374,9 +380,14 @@ impl Counters {
         }
     }
 
-    /// A thread is resumed: looks at the blocks that are there.
+    /// Whether no block is known that may be a shared pointer.
     #[inline(always)]
-    pub(crate) fn look(&mut self, arenas: &[Option<Box<Arena>>]) {
+    pub(crate) fn are_none(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// A thread is resumed: looks at the blocks that are there.
+    fn look(&mut self, arenas: &[Option<Box<Arena>>]) {
         for block in self.blocks.iter_mut().filter(|block| !block.seen) {
             block.seen = begins_with_counts(arenas, block.owner, block.start);
         }
@@ -384,7 +395,6 @@ impl Counters {
 }
 
 /// Whether there is a block that begins with two counts.
-#[inline(never)]
 fn begins_with_counts(arenas: &[Option<Box<Arena>>], owner: ThreadId, start: usize) -> bool {
     let Some(Some(arena)) = arenas.get(owner.index()) else { return false };
     if !arena.contains(start) {

@@ -592,8 +592,9 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
         (*session).pulse.resume(thread);
-        let Session { counters, arenas, .. } = &mut *session;
-        counters.look(arenas);
+        if !(*session).counters.are_none() {
+            (*session).look_at_counters();
+        }
         if (*session).watches {
             (*session).choose_path(thread);
         }
