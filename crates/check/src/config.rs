@@ -239,10 +239,12 @@ fn unknown(name: &str) -> Option<Error> {
     let nearest = all().map(|known| (distance(name, known), known)).min();
     let likely = nearest.filter(|(distance, _)| *distance <= 3);
     let advice = match likely {
-        Some((_, known)) => format!("did you mean `{known}`?"),
-        None => String::from("`unpick settings` lists those that there are"),
+        Some((_, known)) => format!("did you mean `{known}`? If it is not for unpick, unset it"),
+        None => {
+            String::from("`unpick settings` lists those that there are; if it is not for unpick, unset it")
+        }
     };
-    Some(wrong(name, format!("there is no such setting; {advice} Unset it if it is not for unpick")))
+    Some(wrong(name, format!("there is no such setting; {advice}")))
 }
 
 /// How many letters must be put in, left out or replaced to make one word of another.

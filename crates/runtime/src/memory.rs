@@ -366,6 +366,7 @@ impl Counters {
     /// A run begins.
     pub(crate) fn begin(&mut self) {
         self.blocks.iter_mut().for_each(|block| block.seen = false);
+        self.missed = false;
     }
 
     /// Whether the block began with counts when threads were resumed. If it is not known, it will be in the next run.
