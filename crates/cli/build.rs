@@ -46,7 +46,7 @@ fn main() {
     };
     let mut kit = bytes.clone();
     // With what unpacks it, so that another layout is another kit.
-    for part in ["include/unpick.h", "include/genmc.h", "src/cc/kit.rs"] {
+    for part in ["include/unpick.h", "include/genmc.h", "include/c++/mutex", "src/cc/kit.rs"] {
         println!("cargo::rerun-if-changed={part}");
         kit.extend(fs::read(part).unwrap_or_else(|error| panic!("{part}: {error}")));
     }

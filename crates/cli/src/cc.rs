@@ -16,7 +16,7 @@
 //! | `lint` | atomic operations in the program that the runtime cannot see |
 
 mod compiler;
-mod kit;
+pub(crate) mod kit;
 mod line;
 mod lint;
 
@@ -88,6 +88,8 @@ pub(crate) fn run(language: Language, arguments: &[OsString]) -> Result<Exit, Er
     let kit = Kit::unpacked(&environment)?;
     command.args(compiler.instrumenting());
     command.arg("-isystem").arg(kit.include());
+    // C++ sources may be given to the compiler of C as well; C has no header of that name.
+    command.arg("-isystem").arg(kit.cxx_include());
     if line.step == Step::Compile {
         return replaced(command.args(arguments));
     }

@@ -10,9 +10,11 @@ pub(crate) enum Fact {
     Readers,
     /// As many bits as threads were seen to wait for one condition at a time.
     Waiters,
+    /// Whether a thread tries a mutex that another one takes together with others.
+    TriesTogether,
 }
 
-const FACTS: usize = 2;
+const FACTS: usize = 3;
 
 /// The facts that are known.
 pub(crate) type Facts = unpick_core::facts::Facts<FACTS>;

@@ -26,6 +26,7 @@ use crate::mode::{self, Mode};
 use crate::modules::Modules;
 use crate::places::Places;
 use crate::pool;
+use crate::pthread::mutex::all::Together;
 use crate::record::Recorder;
 use crate::seeks::Seeks;
 use crate::shadow::Shadow;
@@ -96,6 +97,7 @@ pub(crate) struct Session {
     pub(crate) recorder: Option<Recorder>,
     pub(crate) excuses: Excuses,
     pub(crate) unordered: Unordered,
+    pub(crate) together: Together,
     /// Threads that an execution has asked for beyond those there are.
     pub(crate) wanted: usize,
     /// Whether loops are recognised elsewhere from now on, so that the search must begin anew.
@@ -187,6 +189,7 @@ impl Session {
             recorder: None,
             excuses: Excuses::default(),
             unordered: Unordered::default(),
+            together: Together::default(),
             wanted: 0,
             renew: false,
             impatient: false,
@@ -238,6 +241,7 @@ impl Session {
         self.shadow.begin();
         self.places.begin();
         self.excuses.begin();
+        self.together.begin();
         self.loops.rounds.settle_by(heap::settle);
         self.loops.begin(0, true);
         self.execution.set_spare(self.loops.spare());
@@ -296,8 +300,9 @@ impl Session {
             Outcome::Complete | Outcome::Blocked(_) => {
                 let graph = self.execution.graph();
                 let patient = !self.impatient && !self.execution.strategy().follows();
+                let gathering = self.gathering();
                 let (outcome, stuck) =
-                    stuck::settle(graph, outcome, patient, |waiters| self.has_ended(waiters));
+                    stuck::settle(graph, outcome, patient, &gathering, |waiters| self.has_ended(waiters));
                 let race = race::in_graph(graph);
                 let violation = race.or(stuck.map(|stuck| self.waiting(stuck)));
                 let violation = violation.filter(|violation| !self.is_known_ending(violation));

@@ -216,7 +216,7 @@ impl Session {
         let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
         // A thread that would go on in another execution is not stuck, and this one is not to be followed.
         if (self.limits.abandons && main_ended)
-            || stuck::judge(self.execution.graph(), &waiters, false).is_none()
+            || stuck::judge(self.execution.graph(), &waiters, false, &[]).is_none()
         {
             return None;
         }

@@ -441,7 +441,7 @@ impl Session {
                 let graph = self.execution.graph();
                 let patient = !self.impatient && !self.execution.strategy().follows();
                 let (outcome, stuck) =
-                    stuck::settle(graph, outcome, patient, |waiters| self.has_ended(waiters));
+                    stuck::settle(graph, outcome, patient, &[], |waiters| self.has_ended(waiters));
                 // In an execution that is given up, somebody might still have looked at a panic.
                 let over = stuck.is_some() || matches!(outcome, Outcome::Complete);
                 let panic = self.panics.iter().find(|panic| over && panic.is_unhandled());

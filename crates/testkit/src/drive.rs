@@ -171,8 +171,8 @@ fn explore_with(program: &Program, settings: Settings<'_>, spare: &Spare) -> Exp
             Outcome::Complete => found.complete += 1,
             Outcome::Blocked(waiters) => {
                 found.blocked += 1;
-                found.deadlock += u64::from(stuck::judge(graph, waiters, true).is_some());
-                in_vain += u64::from(stuck::judge(graph, waiters, false).is_some());
+                found.deadlock += u64::from(stuck::judge(graph, waiters, true, &[]).is_some());
+                in_vain += u64::from(stuck::judge(graph, waiters, false, &[]).is_some());
             }
             other => panic!("unexpected outcome {other:?} of {program}"),
         }
@@ -462,7 +462,7 @@ pub fn sample(
 /// What a program has observed at the end of a run, in the words of the oracle.
 fn observed(program: &Program, graph: &Graph, outcome: &Outcome, machines: &[Machine]) -> Observed {
     let ending = match outcome {
-        Outcome::Blocked(waiters) if stuck::judge(graph, waiters, true).is_some() => Ending::Deadlock,
+        Outcome::Blocked(waiters) if stuck::judge(graph, waiters, true, &[]).is_some() => Ending::Deadlock,
         Outcome::Blocked(_) => Ending::Blocked,
         _ => Ending::Complete,
     };

@@ -13,10 +13,18 @@ const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libunpick_nativ
 /// A number for what is unpacked.
 const CONTENT: &str = env!("UNPICK_KIT");
 
-const HEADERS: [(&str, &str); 2] = [
+const HEADERS: [(&str, &str); 3] = [
     ("unpick.h", include_str!("../../include/unpick.h")),
     ("genmc.h", include_str!("../../include/genmc.h")),
+    ("c++/mutex", include_str!("../../include/c++/mutex")),
 ];
+
+/// Whether a path is that of a header of ours, wherever it was unpacked.
+pub(crate) fn is_header(path: &str) -> bool {
+    HEADERS
+        .iter()
+        .any(|(name, _)| path.strip_suffix(name).is_some_and(|folder| folder.ends_with("/include/")))
+}
 
 /// The folder with everything in it.
 #[derive(Debug)]
@@ -86,6 +94,11 @@ impl Kit {
     /// The folder of the headers.
     pub(crate) fn include(&self) -> PathBuf {
         self.folder.join("include")
+    }
+
+    /// The folder of the headers that stand in front of those of the C++ library.
+    pub(crate) fn cxx_include(&self) -> PathBuf {
+        self.include().join("c++")
     }
 
     /// The folder with what gcc looks for when it is asked for instrumentation.

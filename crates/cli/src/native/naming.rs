@@ -7,6 +7,8 @@ use unpick_core::trace::{self, Action, Finding, Place, Stack, Step, Trace, Trace
 use unpick_names::{Frame, Module, Names, OnStack};
 use unpick_native_wire::{self as wire, Code, Home, Mark, Spot, StackFrame};
 
+use crate::cc::kit;
+
 /// Folders of code that is not the user's own.
 const FOREIGN: [&str; 3] = ["/usr/include/", "/usr/lib/", "/build/"];
 
@@ -168,7 +170,9 @@ impl Naming {
 
 /// Whether code is the user's own.
 fn is_own(frame: &Frame) -> bool {
-    frame.file.as_ref().is_some_and(|file| !FOREIGN.iter().any(|folder| file.starts_with(folder)))
+    let is_foreign =
+        |file: &str| FOREIGN.iter().any(|folder| file.starts_with(folder)) || kit::is_header(file);
+    frame.file.as_ref().is_some_and(|file| !is_foreign(file))
 }
 
 fn place_of(frame: &Frame) -> Option<Place> {

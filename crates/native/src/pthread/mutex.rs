@@ -4,9 +4,12 @@
 //! the mutex as well, and are looked at by the owner only; so a mutex that is copied over, or made anew without a
 //! call, is what its bytes say.
 
+pub(crate) mod all;
+
 use unpick_core::op::{Addr, Mode, Op, TAKEN};
 
 use crate::entry::entries;
+use crate::facts::Fact;
 use crate::ops::{self, Caller};
 use crate::places::Key;
 use crate::real::pass;
@@ -72,6 +75,9 @@ pub(crate) unsafe fn acquire(caller: &Caller, mutex: *mut Mutex_, waits: bool) -
             ERROR_CHECKING if waits => return libc::EDEADLK,
             _ => {}
         }
+    }
+    if !waits && caller.session().tries(mutex.cast()) {
+        caller.learn(Fact::TriesTogether, 1);
     }
     let op = match waits {
         true => Op::lock(Addr::NONE, caller.site),

@@ -154,6 +154,8 @@ fn build(compiler: &Compiler, name: &str, flags: &[&str], out: &Path) {
     // For other levels of optimisation, unless the program asks for one.
     let more = std::env::var("NATIVE_TEST_FLAGS").unwrap_or_default();
     let command = command.args(compile).args(compiler.flags).args(more.split_whitespace()).args(flags);
+    // As the wrapper of the compiler does.
+    command.arg("-isystem").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/include/c++"));
     run(command.arg(source(name)).arg("-o").arg(&object));
     let library = library();
     let path = format!("-Wl,-rpath,{}", library.display());
