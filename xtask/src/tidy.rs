@@ -60,7 +60,7 @@ const ONLY_IN: [(&str, &[&str]); 2] = [
             "native/src/unwind.rs",
             "runtime/src/arena.rs",
             "runtime/src/current.rs",
-            "runtime/src/here.rs",
+            "runtime/src/parked.rs",
             "runtime/src/signals.rs",
             "shuttle/src",
             "unpick/src/thread/local.rs",

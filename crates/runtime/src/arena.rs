@@ -211,13 +211,6 @@ impl Arena {
         }
     }
 
-    /// Forgets what was kept, without freeing it.
-    pub(crate) fn forget_kept(&mut self) {
-        if let Some(kept) = &mut self.kept {
-            kept.given_back.clear();
-        }
-    }
-
     /// Hands an arena on to later checks.
     pub(crate) fn give_back(self) {
         let mut free = FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

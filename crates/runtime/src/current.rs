@@ -39,8 +39,8 @@ unsafe extern "C-unwind" fn nowhere(_: *mut Request<'_>) -> Value {
 
 const OUTSIDE: &str = "an operation of unpick's runtime outside a check";
 
-thread_local! {
-    static CURRENT: Current = const {
+impl Current {
+    const fn nothing() -> Current {
         Current {
             session: Cell::new(std::ptr::null_mut()),
             thread: Cell::new(ENGINE),
@@ -50,7 +50,25 @@ thread_local! {
             spilled: Cell::new(false),
             quiet: Cell::new(None),
         }
-    };
+    }
+}
+
+thread_local! {
+    static CURRENT: Current = const { Current::nothing() };
+}
+
+/// Forgets a check that is over.
+pub(crate) fn reset() {
+    CURRENT.with(|current| {
+        let Current { session, thread, watched, path, outside, spilled, quiet } = Current::nothing();
+        current.session.swap(&session);
+        current.thread.swap(&thread);
+        current.watched.swap(&watched);
+        current.path.swap(&path);
+        current.outside.swap(&outside);
+        current.spilled.swap(&spilled);
+        current.quiet.swap(&quiet);
+    });
 }
 
 /// Where an object is.

@@ -9,11 +9,8 @@
 //! hook is held from then on, and the process has to end after the report.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, panic_any};
+use std::panic::PanicHookInfo;
 use std::sync::Once;
-use std::sync::mpsc::sync_channel;
-
-use corosensei::{Coroutine, Yielder};
 
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::violation::{Kind, Point, Violation};
@@ -62,10 +59,7 @@ pub(crate) fn install() {
 fn put_hook() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if let Some(borrowed) = info.payload().downcast_ref::<Borrowed>() {
-            // SAFETY: the coroutine whose yielder this is panics with it, and is suspended here.
-            unsafe { (*borrowed.0).suspend(()) };
-        } else if current::get().is_some() {
+        if current::get().is_some() {
             let arena = arena::enter(std::ptr::null_mut());
             if is_ours(arena) {
                 before(info);
@@ -193,52 +187,4 @@ pub fn panicking() -> bool {
     // SAFETY: as in `record`.
     let session = unsafe { &mut *session };
     std::thread::panicking() && session.panics.iter().any(|panic| panic.point.thread == thread)
-}
-
-/// A panic that begins on one OS thread and ends on another.
-struct Borrowed(*const Yielder<(), ()>);
-
-// SAFETY: the pointer is used by the coroutine that it belongs to.
-unsafe impl Send for Borrowed {}
-
-/// Puts right what std takes the calling OS thread for: an execution that is given up while a panic unwinds leaves it
-/// panicking for good.
-///
-/// Std counts a panic on the OS thread where it begins, and uncounts it on the one where it is caught. So a
-/// coroutine panics on another OS thread, which is let go after that, is suspended in the hook, and is resumed here.
-pub(crate) fn settle() {
-    // More than one panic at a time, or two, is the end of a process.
-    for _ in 0..8 {
-        if !std::thread::panicking() {
-            return;
-        }
-        borrow();
-    }
-}
-
-/// Has a panic of another OS thread caught on this one.
-fn borrow() {
-    struct Sent(Coroutine<(), (), ()>);
-    // SAFETY: what it refers to is on its own stack, and it is resumed by one OS thread at a time; its code looks up
-    // what belongs to the OS thread again after it was suspended, and the first OS thread lives until it has ended.
-    unsafe impl Send for Sent {}
-
-    let (sender, receiver) = sync_channel(1);
-    let (ended, wait) = sync_channel::<()>(1);
-    let lender = std::thread::Builder::new().spawn(move || {
-        let mut coroutine = Coroutine::new(|yielder: &Yielder<(), ()>, ()| {
-            let borrowed = Borrowed(yielder);
-            // That it panics is what it is for.
-            let _ = catch_unwind(AssertUnwindSafe(|| panic_any(borrowed)));
-        });
-        coroutine.resume(());
-        let _ = sender.send(Sent(coroutine));
-        let _ = wait.recv();
-    });
-    if let (Ok(_), Ok(Sent(mut coroutine))) = (lender, receiver.recv())
-        && !coroutine.done()
-    {
-        coroutine.resume(());
-    }
-    let _ = ended.send(());
 }

@@ -27,11 +27,6 @@ impl Pulse {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Lets another worker go on.
-    pub(crate) fn go_on(&self) {
-        self.stopped.store(false, Ordering::Relaxed);
-    }
-
     /// Whether the worker is to stop.
     #[inline(always)]
     pub(crate) fn is_stopped(&self) -> bool {

@@ -23,7 +23,6 @@ use crate::clocks::Clocks;
 use crate::current;
 use crate::facts::Facts;
 use crate::fiber::Fiber;
-use crate::here::Ambient;
 use crate::known::Known;
 use crate::limits::Limits;
 use crate::locals::{self, Locals};
@@ -97,8 +96,6 @@ pub(crate) struct Session {
     pub(crate) cut_loops: Vec<Site>,
     /// Whether this OS thread can no longer be used.
     pub(crate) worn: bool,
-    /// What the OS thread has of the program's, if it is the one that asks for the check.
-    pub(crate) ambient: Option<Ambient>,
     /// Whether the process must end after the report.
     pub(crate) fatal: bool,
     /// What is known about the program.
@@ -192,7 +189,6 @@ impl Session {
             first_spawn: NEVER,
             cut_loops: Vec::new(),
             worn: false,
-            ambient: None,
             fatal: false,
             facts: Facts::new(&[]),
             names: Vec::new(),
@@ -392,15 +388,15 @@ impl Session {
         if !matches!(outcome, Outcome::Complete) {
             self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
             self.jobs.fill(None);
-            self.ambient.iter_mut().filter(|ambient| ambient.is_changed()).for_each(Ambient::restore);
         }
         if self.on_arenas && !self.spilled && self.uses_heap() {
             self.spilled = true;
             self.use_arenas(true);
         }
         self.statics.restore();
-        self.give_back_memory();
-        self.worn |= std::thread::panicking() || self.ambient.as_ref().is_some_and(|ambient| ambient.used);
+        // What the program has freed on the system heap.
+        self.keeping.iter_mut().for_each(|kept| kept.free_kept());
+        self.worn |= std::thread::panicking();
         // The usual case, in which nothing is wrong.
         let plain = self.execution.graph().has_plain();
         if matches!(outcome, Outcome::Complete) && leak.is_none() && self.panics.is_empty() && !plain {
@@ -409,16 +405,6 @@ impl Session {
         match (self.judge(outcome), leak) {
             (Outcome::Complete, Some(leak)) => Outcome::Violated(Box::new(leak)),
             (outcome, _) => outcome,
-        }
-    }
-
-    /// Frees what the program has freed on the system heap.
-    fn give_back_memory(&mut self) {
-        let Some(kept) = &mut self.keeping else { return };
-        match &self.ambient {
-            // What was put back may own some of it.
-            Some(ambient) if ambient.restored => kept.forget_kept(),
-            _ => kept.free_kept(),
         }
     }
 
@@ -556,7 +542,6 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
     // end before a fiber is resumed.
     unsafe {
         (*session).begin();
-        (*session).ambient.iter_mut().for_each(Ambient::save);
         while let Some(thread) = (*session).execution.next_thread().or_else(|| (*session).fire()) {
             if thread.index() >= (*session).fibers.len()
                 && let Err(error) = (*session).equip(thread)
@@ -570,9 +555,6 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
                     break;
                 }
                 (*session).try_round();
-            }
-            if (*session).is_trial {
-                (*session).ambient.iter_mut().for_each(Ambient::look);
             }
             if !(*session).detached.is_empty() && (*session).is_over() {
                 break;

@@ -15,7 +15,6 @@
 
 use std::cell::Cell;
 use std::fmt::{self, Write};
-use std::ops::Range;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,7 +24,7 @@ use unpick_core::schedule::{Schedule, linearise};
 
 use crate::ops::leave_for_good;
 use crate::session::Session;
-use crate::{arena, current, loaded, site, stacks};
+use crate::{arena, current, site, stacks};
 
 thread_local! {
     static SESSION: Cell<*const Session> = const { Cell::new(std::ptr::null()) };
@@ -61,11 +60,6 @@ const PATIENCE: libc::c_uint = 10;
 pub(crate) struct Guarded {
     stack: Option<usize>,
     old: libc::stack_t,
-}
-
-/// Where this OS thread has whose fibers it runs.
-pub(crate) fn place() -> Range<usize> {
-    SESSION.with(current::place_of)
 }
 
 /// Says whose fibers this OS thread runs.
@@ -110,7 +104,7 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
             overflow(at_rest, ThreadId(thread as u32));
         }
         // SAFETY: the kernel passes a valid context.
-        if arena::is_active() && unsafe { redirect(session.cast_mut(), context, crash_landing) } {
+        if arena::is_active() && unsafe { redirect(session.cast_mut(), context) } {
             // SAFETY: the interrupted code is the program's, so nobody else is using the session; the context is
             // valid.
             unsafe { (*session.cast_mut()).fault = (address, registers(context)) };
@@ -135,14 +129,14 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
     }
 }
 
-/// Makes the interrupted thread go on in a landing, as if the instruction had called it; `false` if it was not on its
-/// fiber.
+/// Makes the interrupted thread go on in [`crash_landing`], as if the instruction had called it; `false` if it was not on
+/// its fiber.
 ///
 /// # Safety
 ///
 /// The context must be the kernel's, and that of the OS thread of the session.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub(crate) unsafe fn redirect(session: *mut Session, context: *mut libc::c_void, landing: Landing) -> bool {
+unsafe fn redirect(session: *mut Session, context: *mut libc::c_void) -> bool {
     // SAFETY: as the caller promises.
     unsafe {
         let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
@@ -155,14 +149,14 @@ pub(crate) unsafe fn redirect(session: *mut Session, context: *mut libc::c_void,
         let stack = stack - size_of::<usize>();
         *(stack as *mut usize) = registers[libc::REG_RIP as usize] as usize;
         registers[libc::REG_RSP as usize] = stack as i64;
-        registers[libc::REG_RIP as usize] = landing as *const () as i64;
+        registers[libc::REG_RIP as usize] = crash_landing as *const () as i64;
     }
     true
 }
 
 /// Other machines: what is interrupted goes on.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub(crate) unsafe fn redirect(_: *mut Session, _: *mut libc::c_void, _: Landing) -> bool {
+unsafe fn redirect(_: *mut Session, _: *mut libc::c_void) -> bool {
     false
 }
 
@@ -183,79 +177,31 @@ unsafe fn registers(_: *mut libc::c_void) -> [usize; 16] {
     [0; 16]
 }
 
-/// The instruction at which the thread was interrupted.
-///
-/// # Safety
-///
-/// The context must be the kernel's.
+/// Where a thread goes on that has faulted: makes room on the stack, whose alignment may be any, and calls [`crashed`].
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub(crate) unsafe fn instruction(context: *mut libc::c_void) -> usize {
-    // SAFETY: as the caller promises.
-    unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] as usize }
+#[unsafe(naked)]
+unsafe extern "C" fn crash_landing() -> ! {
+    core::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "and rsp, -16",
+        "cld",
+        "call {crashed}",
+        "ud2",
+        ".cfi_endproc",
+        crashed = sym crashed,
+    )
 }
-
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub(crate) unsafe fn instruction(_: *mut libc::c_void) -> usize {
-    0
-}
-
-/// The part of the program, or of a library, that an address of code lies in, where interrupted threads can be made to
-/// go on elsewhere.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub(crate) fn code_around(address: usize) -> Option<Range<usize>> {
-    loaded::find(|info, header| {
-        let place = loaded::place(info, header);
-        (header.p_type == libc::PT_LOAD && place.contains(&address)).then_some(place)
-    })
-}
-
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub(crate) fn code_around(_: usize) -> Option<Range<usize>> {
-    None
-}
-
-/// Where an interrupted thread goes on, with any alignment of its stack.
-pub(crate) type Landing = unsafe extern "C" fn() -> !;
-
-/// A function that makes room on the stack, with any alignment, and calls another one that does not return.
-macro_rules! landing {
-    ($(#[$comment:meta])* $name:ident, $function:ident) => {
-        $(#[$comment])*
-        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-        #[unsafe(naked)]
-        pub(crate) unsafe extern "C" fn $name() -> ! {
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                "push rbp",
-                ".cfi_def_cfa_offset 16",
-                ".cfi_offset rbp, -16",
-                "mov rbp, rsp",
-                ".cfi_def_cfa_register rbp",
-                "and rsp, -16",
-                "cld",
-                "call {function}",
-                "ud2",
-                ".cfi_endproc",
-                function = sym $function,
-            )
-        }
-
-        $(#[$comment])*
-        #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-        pub(crate) unsafe extern "C" fn $name() -> ! {
-            $function()
-        }
-    };
-}
-pub(crate) use landing;
-
-landing!(
-    /// Where a thread goes on that has faulted.
-    crash_landing,
-    crashed
-);
 
 /// Records the fault of the running thread, and leaves it for good.
+#[cfg_attr(
+    not(all(target_os = "linux", target_arch = "x86_64")),
+    expect(dead_code, reason = "there, a thread that has faulted cannot be made to go on elsewhere")
+)]
 extern "C" fn crashed() -> ! {
     let (session, thread) = current::context();
     arena::enter(std::ptr::null_mut());

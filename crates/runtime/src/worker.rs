@@ -1,11 +1,13 @@
-//! Runs a check, for the most part on an OS thread of its own, and watches over it.
+//! Runs a check on an OS thread that is not the caller's, and watches over it.
+//!
+//! The thread that asks only waits: it keeps the limits on time, shows progress, and returns when they are over. A worker that
+//! does not stop then is abandoned, and never interrupted, since it may hold a lock that others need.
 //!
 //! The first execution is thrown away. It runs on the system heap, so that what the standard
 //! library builds on first use, and keeps, is born there and not in memory that the next execution
 //! takes over.
 
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use unpick_core::error::Error;
@@ -20,12 +22,12 @@ use unpick_core::violation::Point;
 
 use crate::facts::Facts;
 use crate::fiber::Fiber;
-use crate::here::{self, Alarm};
 use crate::limits::Limits;
+use crate::parked::{Pending, Worker};
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::session::{self, Program, Session};
-use crate::{arena, interrupt, panics, signals, site};
+use crate::{arena, current, interrupt, panics, signals, site};
 
 /// When to give up.
 #[derive(Clone, Copy, Debug)]
@@ -109,8 +111,6 @@ struct State {
     cpu: Duration,
     warm: bool,
     tally: Tally,
-    /// Until when it stays on the thread that asked for it.
-    here_until: Option<Instant>,
 }
 
 /// Where a worker stopped.
@@ -137,65 +137,29 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
     session.facts = Facts::new(&task.known.facts);
     session.names.clone_from(&task.known.threads);
     session.model = task.model;
-    let mut state = State {
-        task,
-        started,
-        cut: None,
-        cpu: Duration::ZERO,
-        warm: false,
-        tally: Tally::default(),
-        here_until: None,
-    };
-    match work_here(&mut session, &mut state) {
-        Some(Pause::Over(ending)) => return Ok(conclude(session, state, ending)),
-        Some(Pause::Failed(error)) => return Err(error),
-        Some(Pause::Worn) | None => {}
-    }
+    let mut state =
+        State { task, started, cut: None, cpu: Duration::ZERO, warm: false, tally: Tally::default() };
     loop {
-        let (sender, receiver) = sync_channel(1);
         let mutant = mutant::chosen();
-        let spawned = std::thread::Builder::new().name(String::from("unpick")).spawn(move || {
-            mutant::choose(mutant);
-            let pause = work(&mut session, &mut state);
-            let _ = sender.send((session, state, pause));
-        });
-        spawned.map_err(|error| Error::Machine {
+        let worker = Worker::take().map_err(|error| Error::Machine {
             problem: format!("no OS thread for the check: {error}; run fewer checks at once"),
         })?;
-        let (back, kept, pause) = supervise(&receiver, &pulse, budget, started, watch)?;
+        let pending = worker.start(move || {
+            mutant::choose(mutant);
+            let pause = work(&mut session, &mut state);
+            (session, state, pause)
+        });
+        let ((back, kept, pause), reusable) = supervise(&pending, &pulse, budget, started, watch)?;
         (session, state) = (back, kept);
+        if reusable && !matches!(pause, Pause::Worn) {
+            worker.park();
+        }
         match pause {
             Pause::Over(ending) => return Ok(conclude(session, state, ending)),
             Pause::Failed(error) => return Err(error),
             Pause::Worn => {}
         }
     }
-}
-
-/// Begins on this thread, if that can be. What is recorded takes long, for the sake of call stacks.
-fn work_here(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
-    if state.task.recorder.is_some() {
-        return None;
-    }
-    let alarm = Alarm::set(&mut **session)?;
-    session.ambient = Some(here::ambient()?);
-    state.here_until = Some(Instant::now() + here::LONGEST);
-    let pause = work(session, state);
-    state.here_until = None;
-    session.ambient = None;
-    let late = alarm.has_gone_off();
-    drop(alarm);
-    panics::settle();
-    if late && matches!(pause, Pause::Over(Ending::Interrupted)) {
-        if !(state.task.budget.interrupts && interrupt::requested()) {
-            session.pulse.go_on();
-        }
-        return Some(wear(session));
-    }
-    if late {
-        session.pulse.go_on();
-    }
-    Some(pause)
 }
 
 fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Explored {
@@ -230,20 +194,18 @@ fn conclude(mut session: Box<Session>, mut state: State, ending: Ending) -> Expl
 /// Waits for the worker, which began at `started`, and for signs of life. An execution that goes on long after the time is over
 /// is given up.
 fn supervise<T>(
-    receiver: &std::sync::mpsc::Receiver<T>,
+    pending: &Pending<T>,
     pulse: &Pulse,
     budget: Budget,
     started: Instant,
     watch: &mut dyn FnMut(&Pulse, Duration),
-) -> Result<T, Error> {
+) -> Result<(T, bool), Error> {
     let long_after = budget.time.and_then(|most| started.checked_add(most)?.checked_add(PATIENCE));
     let mut hang = budget.hang;
     let (mut beats, mut since) = (pulse.beats(), Instant::now());
     loop {
-        match receiver.recv_timeout(Duration::from_millis(200)) {
-            Ok(result) => return Ok(result),
-            Err(RecvTimeoutError::Disconnected) => panic!("the worker of unpick has died"),
-            Err(RecvTimeoutError::Timeout) => {}
+        if let Some(result) = pending.wait(Duration::from_millis(200)) {
+            return Ok(result);
         }
         watch(pulse, started.elapsed());
         if budget.interrupts && interrupt::requested() {
@@ -256,6 +218,8 @@ fn supervise<T>(
         if pulse.beats() != beats {
             (beats, since) = (pulse.beats(), Instant::now());
         } else if since.elapsed() >= hang {
+            // Should it come to an operation after all, it is not to go on.
+            pulse.stop();
             return Err(Error::Hang {
                 thread: site::thread_name(pulse.thread()),
                 site: site::describe(pulse.site()),
@@ -274,6 +238,7 @@ fn work(session: &mut Box<Session>, state: &mut State) -> Pause {
     let guarded = signals::guard_thread(session);
     let pause = work_on(session, state);
     drop(guarded);
+    current::reset();
     state.cpu += thread_cpu().saturating_sub(cpu);
     pause
 }
@@ -356,8 +321,7 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Pause {
         if session.pulse.is_stopped() {
             return Pause::Over(stopped(state));
         }
-        let stays = |until| session.panics.is_empty() && Instant::now() < until;
-        if session.worn || !state.here_until.is_none_or(stays) {
+        if session.worn {
             return wear(session);
         }
     }
@@ -381,7 +345,7 @@ fn lose_patience(session: &mut Session, state: &mut State) -> bool {
 fn stopped(state: &State) -> Ending {
     let interrupted = state.task.budget.interrupts && interrupt::requested();
     let is_late = state.task.budget.time.is_some_and(|most| state.started.elapsed() >= most);
-    if is_late && !interrupted && state.here_until.is_none() { Ending::Time } else { Ending::Interrupted }
+    if is_late && !interrupted { Ending::Time } else { Ending::Interrupted }
 }
 
 /// Begins the search again, with what is known now.
@@ -439,8 +403,6 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Option<Pause> {
     // A loop that is cut there, where memory is the system's, may be recognised from here on.
     session.cut_loops.clear();
     if session.pulse.is_stopped() {
-        // What did not end has not built everything.
-        state.warm = false;
         return Some(Pause::Over(stopped(state)));
     }
     session.use_arenas(true);
