@@ -17,7 +17,6 @@ pub mod registry;
 pub mod steps;
 pub mod strategies;
 pub mod verdict;
-pub mod ways;
 
 pub use conclusion::Conclusion;
 pub use config::{Config, Detached, Isolation, OnInconclusive, Progress};

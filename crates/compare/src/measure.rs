@@ -191,11 +191,10 @@ pub fn measure(program: &Program, cell: &Cell, budget: &Budget) -> Result<Measur
     let record = Arc::new(Mutex::new(Record::default()));
     let theirs = Arc::clone(&record);
     task.plan = Box::new(OnCpu { inner: task.plan, record: Arc::clone(&record), limit: budget.cpu });
-    task.observer = Some(Box::new(move |graph, outcome, _| {
+    task.observer = Some(Box::new(move |execution, outcome| {
         let mut record = lock(&theirs);
         record.stuck += u64::from(matches!(outcome, Outcome::Blocked(_) | Outcome::Ended));
-        record.add(matches!(outcome, Outcome::Complete).then(|| graph.class()));
-        false
+        record.add(matches!(outcome, Outcome::Complete).then(|| execution.graph().class()));
     }));
     let _listening = interrupt::listen();
     let explored = worker::explore(task, &mut |_, _| {})?;

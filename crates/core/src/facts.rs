@@ -4,13 +4,16 @@
 //! fact is noted, and the exploration starts again. What the facts are, front-ends know; a schedule brings along
 //! those that were known when its execution was found, as its [`Knowledge`](crate::schedule::Knowledge).
 
-/// Facts, as bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts<const COUNT: usize>([u64; COUNT]);
+/// How many facts a front-end may have.
+const COUNT: usize = 16;
 
-impl<const COUNT: usize> Facts<COUNT> {
+/// Facts, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts([u64; COUNT]);
+
+impl Facts {
     /// The facts that a schedule brings along.
-    pub fn new(bits: &[u64]) -> Facts<COUNT> {
+    pub fn new(bits: &[u64]) -> Facts {
         let mut facts = Facts([0; COUNT]);
         facts.0.iter_mut().zip(bits).for_each(|(fact, &bits)| *fact = bits);
         facts
@@ -42,9 +45,9 @@ mod tests {
 
     #[test]
     fn a_fact_is_new_once() {
-        let mut facts: Facts<2> = Facts::new(&[1]);
+        let mut facts = Facts::new(&[1]);
         assert!(!facts.learn(0, 1) && facts.learn(1, 6) && !facts.learn(1, 2));
-        assert_eq!(facts.bits(), [1, 6]);
-        assert_eq!((Facts::<2>::new(facts.bits()), facts.get(1)), (facts, 6));
+        assert_eq!(facts.bits()[..3], [1, 6, 0]);
+        assert_eq!((Facts::new(facts.bits()), facts.get(1)), (facts, 6));
     }
 }

@@ -155,7 +155,7 @@ fn store<T: Word>(address: usize, value: T, order: i32) {
     let Some(caller) = ops::enter() else { return T::store(address, value) };
     let mode = mode(order);
     caller.take(key, Op::store(Addr::NONE, mode, value.value(&caller), caller.site));
-    if mode == Mode::SeqCst && caller.session().execution.model().flushes_stores() {
+    if mode == Mode::SeqCst && caller.session().search.execution.model().flushes_stores() {
         caller.take_other(&Op::fence(Mode::SeqCst, caller.site));
     }
     caller.leave();

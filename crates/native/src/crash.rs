@@ -189,7 +189,7 @@ impl Interrupted {
         // Places are return addresses, which come after the instruction.
         let site = user.filter(|_| !s.modules.is_of_user(self.instruction)).unwrap_or(self.instruction + 1);
         let site = Site(site as u64);
-        let point = Point { thread: s.current, index: s.execution.position(s.current), site };
+        let point = Point { thread: s.current, index: s.search.execution.position(s.current), site };
         if let Some(recorder) = &mut s.recorder {
             recorder.keep(point, &frames);
         }
@@ -286,7 +286,7 @@ unsafe extern "C" fn on_tick(_: i32, info: *mut libc::siginfo_t, context: *mut c
     // SAFETY: the session is never freed. Where the engine was interrupted, numbers are read that it may be about to
     // change; then another tick tells.
     let s = unsafe { &mut *session };
-    let now = (s.execution.stats().runs, s.execution.position(s.current));
+    let now = (s.search.execution.stats().runs, s.search.execution.position(s.current));
     let (runs, position, ticks) = s.looked;
     let ticks = if (runs, position) == now { ticks + 1 } else { 0 };
     s.looked = (now.0, now.1, ticks);

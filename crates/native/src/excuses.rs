@@ -163,7 +163,7 @@ impl Session {
             let problem = String::from(
                 "nobody says which violations are known; start the program with `unpick run --suppressions`",
             );
-            self.error.get_or_insert(Error::Misuse { problem });
+            self.search.error.get_or_insert(Error::Misuse { problem });
             Answer::New
         })
     }
@@ -171,6 +171,6 @@ impl Session {
 
 /// What a violation at the end of an execution is known by.
 fn ending(violation: &Violation) -> (&'static str, Vec<Site>) {
-    let (title, sites, _) = unpick_check::ways::signature(violation);
+    let (title, sites, _) = unpick_driver::witness::signature(violation);
     (title, sites)
 }

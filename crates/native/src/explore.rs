@@ -1,19 +1,22 @@
 //! The loop over executions, and the verdict.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use unpick_check::ways::{Found, Ways};
 use unpick_check::{Conclusion, Config, Error, Statistics, Summary, registry};
 use unpick_core::execution::{Execution, Outcome};
-use unpick_core::plan::{Ending, Moment, Outlook, Plan, Tally};
+use unpick_core::plan::{Ending, Outlook, Plan};
 use unpick_core::schedule::Schedule;
 use unpick_core::stats::Stats;
-use unpick_core::violation::{Kind, Point, Violation};
+use unpick_core::violation::{Kind, Violation};
+use unpick_driver::explore::{self, Explorer, Pause, Runner};
+use unpick_driver::knowledge::Knowledge;
+use unpick_driver::search::Search;
+use unpick_driver::witness::{Found, Wanted};
 use unpick_native_wire::{self as wire, Message, Warning};
 
 use crate::crash;
 use crate::debugger;
-use crate::facts::Facts;
+use crate::frontend::Handle;
 use crate::isolation;
 use crate::output::Kept;
 use crate::record::Recorder;
@@ -26,112 +29,51 @@ use crate::telling;
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// A search in progress.
-struct Search<'a> {
-    session: &'a mut Session,
+/// Runs the program again and again, and keeps checkpoints.
+struct Process<'a> {
+    handle: Handle,
     config: &'a Config,
-    plan: Box<dyn Plan>,
-    started: Instant,
     told: Duration,
-    cut: Option<Point>,
-    tally: Tally,
-    found: Vec<Found>,
     standby: Standby,
 }
 
-impl Search<'_> {
-    fn run(&mut self) -> Result<Ending, Error> {
-        loop {
-            let executions = self.tally.total(&self.session.execution).executions();
-            self.standby.note(executions);
-            if self.standby.is_due(executions) {
-                self.stand_by(executions)?;
-            }
-            if self.standby.ends {
-                return Ok(Ending::Interrupted);
-            }
-            let outcome = self.run_once()?;
-            if let Outcome::Cut(point) = outcome {
-                self.cut.get_or_insert(point);
-            }
-            if let Outcome::Violated(violation) = &outcome {
-                self.keep(violation);
-                if self.found.len() >= self.config.keep_going {
-                    return Ok(Ending::Violated((**violation).clone()));
-                }
-                self.standby.hurry();
-            }
-            let execution = &mut self.session.execution;
-            execution.recycle(outcome);
-            let ended = !execution.advance();
-            if self.tally.is_review_due(execution, ended)
-                && let Some(ending) = self.review(ended)
-            {
-                if matches!(ending, Ending::Exhausted) && self.lose_patience() {
-                    continue;
-                }
-                return Ok(ending);
-            }
-            if let Some(most) = self.config.max_executions
-                && self.tally.total(&self.session.execution).executions() >= most
-            {
-                return Ok(Ending::Executions);
-            }
-            if crash::is_interrupted() {
-                return Ok(Ending::Interrupted);
-            }
-        }
+impl Runner for Process<'_> {
+    fn search(&mut self) -> &mut Search {
+        &mut self.handle.session().search
     }
 
-    /// Starts over if no execution has come to its end, and the reason may be that threads let each other go on now and
-    /// then, in vain. Whether it does.
-    fn lose_patience(&mut self) -> bool {
-        let stats = self.tally.total(&self.session.execution);
-        let whole = stats.cut == 0 && self.session.cut_loops.is_empty() && !self.session.execution.samples();
-        let none_ends = stats.complete == 0 && stats.blocked > 0 && self.found.is_empty();
-        if self.session.impatient || !whole || !none_ends {
-            return false;
+    fn before_run(&mut self, explorer: &Explorer, executions: u64) -> Result<(), Error> {
+        self.standby.note(executions);
+        if !self.standby.is_due(executions) {
+            return Ok(());
         }
-        self.session.impatient = true;
-        self.tally.renew(&mut *self.plan, &mut self.session.execution);
-        true
-    }
-
-    /// Makes a checkpoint. When it has become the worker, it may have to isolate executions.
-    fn stand_by(&mut self, executions: u64) -> Result<(), Error> {
-        let started = self.started;
-        if self.standby.checkpoint(executions, || started.elapsed()) {
-            self.session.restore_files();
+        // A checkpoint that has become the worker may have to isolate executions.
+        if self.standby.checkpoint(executions, || explorer.elapsed()) {
+            self.handle.session().restore_files();
         }
         if self.standby.isolated { isolation::begin() } else { Ok(()) }
     }
 
-    /// Keeps a violation, if none like it was found before.
-    fn keep(&mut self, violation: &Violation) {
-        if self.found.iter().any(|found| found.is_like(violation)) {
-            return;
-        }
-        let execution = &self.session.execution;
-        let ways = Ways::new(self.config, execution.graph(), self.session.facts.bits(), violation);
-        let number = self.tally.total(execution).executions();
-        self.found.push(Found { violation: violation.clone(), ways, number });
+    fn run(&mut self) -> Result<Outcome, Error> {
+        run_checked(self.handle.session())
     }
 
-    /// The outcome, if its violation is not one of those that are known. If it is, the run may have to be made again, to get past it.
-    fn without_known(&mut self, outcome: Outcome) -> Result<Outcome, Error> {
+    /// Passes over a violation that is known. The run may have to be made again, to get past it.
+    fn admit(&mut self, outcome: Outcome, explorer: &Explorer) -> Result<Outcome, Error> {
         let Outcome::Violated(violation) = &outcome else { return Ok(outcome) };
-        let is_kept = self.found.iter().any(|found| found.is_like(violation));
-        if !self.session.may_be_known(violation) || is_kept {
+        let session = self.handle.session();
+        if !session.may_be_known(violation) || explorer.is_known(violation) {
+            self.standby.hurry();
             return Ok(outcome);
         }
-        let race = self.session.last_race();
-        let config = self.config.named(&self.plan.outlook(&self.session.execution));
-        let ways = Ways::new(&config, self.session.execution.graph(), self.session.facts.bits(), violation);
+        let race = session.last_race();
+        let config = self.config.named(&explorer.plan.outlook(&session.search.execution));
+        let witness = explorer.witness(&session.search, violation);
         let other = registry::execution(&config)?;
-        let found =
-            aside(self.session, other, |session| telling::tell(session, &config, violation, &ways, 1))?;
+        let found = aside(session, other, |session| telling::tell(session, &config, violation, &witness, 1))?;
         let stuck = matches!(violation.kind, Kind::Deadlock { .. } | Kind::Livelock { .. });
-        if !self.session.ask_about(found.finding, violation, race) {
+        if !session.ask_about(found.finding, violation, race) {
+            self.standby.hurry();
             return Ok(outcome);
         }
         Ok(match race {
@@ -141,36 +83,18 @@ impl Search<'_> {
         })
     }
 
-    /// Runs until an execution has come to its end, and counts it.
-    fn run_once(&mut self) -> Result<Outcome, Error> {
-        loop {
-            let outcome = run_checked(self.session)?;
-            let outcome = self.without_known(outcome)?;
-            if !matches!(outcome, Outcome::Again) {
-                self.session.execution.count(&outcome);
-                return Ok(outcome);
-            }
-            if std::mem::take(&mut self.session.renew) {
-                self.tally.renew(&mut *self.plan, &mut self.session.execution);
-            } else {
-                self.session.execution.again();
-            }
-        }
+    fn pause(&mut self, _: &Explorer) -> Option<Pause> {
+        let over = self.standby.ends || crash::is_interrupted();
+        over.then_some(Pause::Over(Ending::Interrupted))
     }
 
-    /// Asks the plan what comes next.
-    fn review(&mut self, ended: bool) -> Option<Ending> {
-        let execution = &mut self.session.execution;
-        let stats = self.tally.total(execution);
-        let elapsed = self.started.elapsed();
-        self.standby.look(stats.executions(), elapsed);
-        let step = self.tally.review(&mut *self.plan, execution, Moment { elapsed, ended });
+    fn progress(&mut self, explorer: &Explorer, total: &Stats, outlook: &dyn Fn(&Search) -> Outlook) {
+        let elapsed = explorer.elapsed();
+        self.standby.look(total.executions(), elapsed);
         if elapsed >= self.told + PROGRESS {
             self.told = elapsed;
-            send(&Message::Progress(progress(&self.plan.outlook(execution), &stats, elapsed)));
+            send(&Message::Progress(progress(&outlook(self.search()), total, elapsed)));
         }
-        let late = self.config.time_limit.is_some_and(|most| elapsed >= most);
-        step.ending().or(late.then_some(Ending::Time))
     }
 }
 
@@ -193,7 +117,7 @@ fn progress(outlook: &Outlook, stats: &Stats, elapsed: Duration) -> wire::Progre
 /// Runs an execution; if it has asked for more threads, these are made, and it is to be run again.
 fn run_checked(session: &mut Session) -> Result<Outcome, Error> {
     let outcome = session::run(session);
-    if let Some(error) = session.error.take() {
+    if let Some(error) = session.search.error.take() {
         return Err(error);
     }
     if session.wanted > session.threads.len() {
@@ -205,13 +129,12 @@ fn run_checked(session: &mut Session) -> Result<Outcome, Error> {
 
 /// Follows other schedules in the middle of a search, which then goes on.
 fn aside<R>(session: &mut Session, other: Execution, follow: impl FnOnce(&mut Session) -> R) -> R {
-    let execution = std::mem::replace(&mut session.execution, other);
-    let loops = std::mem::take(&mut session.loops);
-    let (facts, names) = (session.facts, std::mem::take(&mut session.names));
+    let known = Knowledge::default();
+    let aside = Search::new(other, session.search.limits, known);
+    let search = std::mem::replace(&mut session.search, aside);
     let result = follow(session);
-    session.execution = execution;
-    (session.loops, session.facts, session.names) = (loops, facts, names);
-    (session.recorder, session.renew) = (None, false);
+    session.search = search;
+    session.recorder = None;
     result
 }
 
@@ -222,24 +145,20 @@ pub(crate) fn explore(
     plan: Box<dyn Plan>,
     standby: Standby,
 ) -> Result<(), Error> {
-    // SAFETY: the session is never freed, and this is the only reference while the program does not run.
-    let session = unsafe { &mut *session };
-    let started = Instant::now();
-    let mut search = Search {
-        session,
-        config,
-        plan,
-        started,
-        told: Duration::ZERO,
-        cut: None,
-        tally: Tally::default(),
-        found: Vec::new(),
-        standby,
+    let handle = Handle(session);
+    let limits = explore::Limits {
+        executions: config.max_executions,
+        time: config.time_limit,
+        violations: config.keep_going,
+        ends_at_cut: false,
     };
-    let ending = search.run()?;
-    let Search { session, mut plan, cut, tally, found, .. } = search;
-    let stats = plan.counts(&session.execution, tally.total(&session.execution));
-    let outlook = plan.outlook(&session.execution);
+    let mut explorer = Explorer::new(plan, registry::number_of(&config.model), limits, None);
+    let mut process = Process { handle, config, told: Duration::ZERO, standby };
+    let Pause::Over(ending) = explorer.go_on(&mut process)? else {
+        unreachable!("there is one OS thread");
+    };
+    let session = handle.session();
+    let (stats, outlook) = explorer.conclude(&session.search);
     let named = config.named(&outlook);
     let conclusion = Conclusion {
         config: &named,
@@ -247,17 +166,17 @@ pub(crate) fn explore(
         ending: &ending,
         stats: &stats,
         cpu: cpu(),
-        execution: &session.execution,
+        execution: &session.search.execution,
         outlook: &outlook,
-        cut: cut.map(|point| point.site),
-        cut_loops: &session.cut_loops,
+        cut: explorer.cut.map(|point| point.site),
+        cut_loops: &session.search.cut_loops,
     };
     let summary = conclusion.summary(assumptions(&conclusion, session));
-    if !found.is_empty() {
-        session.execution = plan.begin();
+    if !explorer.found.is_empty() {
+        session.search.execution = explorer.plan.begin();
         let tell =
-            |found: &Found| telling::tell(session, &named, &found.violation, &found.ways, found.number);
-        let told = found.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
+            |found: &Found| telling::tell(session, &named, &found.violation, &found.witness, found.number);
+        let told = explorer.found.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
         finish_violated(told, &summary, &session.unordered.warnings);
         return Ok(());
     }
@@ -276,7 +195,7 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
         token.trim().parse().map_err(|malformed| Error::Token { problem: format!("{malformed}") })?;
     let mut config = config.clone();
     config.model = registry::model_of(&schedule)?;
-    let mut violation = follow(session, &config, &schedule, Vec::new())?;
+    let mut violation = follow(session, &config, &schedule, Wanted::default())?;
     while let Some(known) = &violation
         && session.may_be_known(known)
     {
@@ -285,9 +204,9 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
         if !session.ask_about(found.finding, known, race) {
             break;
         }
-        violation = follow(session, &config, &schedule, Vec::new())?;
+        violation = follow(session, &config, &schedule, Wanted::default())?;
     }
-    if !registry::fits(&schedule, &session.execution) {
+    if !registry::fits(&schedule, &session.search.execution) {
         return Err(Error::Token {
             problem: String::from("it belongs to another program, or the program has changed since"),
         });
@@ -306,9 +225,9 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
         config: &config,
         decides: false,
         ending: &Ending::Violated(violation.clone()),
-        stats: session.execution.stats(),
+        stats: session.search.execution.stats(),
         cpu: cpu(),
-        execution: &session.execution,
+        execution: &session.search.execution,
         outlook: &Outlook::default(),
         cut: None,
         cut_loops: &[],
@@ -319,27 +238,25 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
     Ok(())
 }
 
-/// Runs the execution of a schedule, and keeps the call stacks at the wanted points; the violation that it shows.
+/// Runs the execution of a schedule, and keeps what is wanted; the violation that it shows.
 pub(crate) fn follow(
     session: &mut Session,
     config: &Config,
     schedule: &Schedule,
-    wanted: Vec<Point>,
+    wanted: Wanted,
 ) -> Result<Option<Violation>, Error> {
-    session.execution = registry::replay(&config.model, schedule)?;
-    session.loops = Default::default();
-    session.facts = Facts::new(&schedule.known.facts);
-    session.names.clone_from(&schedule.known.threads);
+    let fresh = || registry::replay(&config.model, schedule);
+    session.search = Search::new(fresh()?, session.search.limits, Knowledge::new(&schedule.known));
     session.recorder = Some(Recorder::new(wanted));
     let outcome = loop {
         let outcome = run_checked(session)?;
         if !matches!(outcome, Outcome::Again) {
             break outcome;
         }
-        if std::mem::take(&mut session.renew) {
-            session.execution = registry::replay(&config.model, schedule)?;
+        if session.search.knowledge.has_grown() {
+            session.search.execution = fresh()?;
         } else {
-            session.execution.again();
+            session.search.execution.again();
         }
     };
     match outcome {
@@ -353,12 +270,12 @@ pub(crate) fn follow_with_output(
     session: &mut Session,
     config: &Config,
     schedule: &Schedule,
-    wanted: Vec<Point>,
-) -> Result<(Option<Violation>, wire::Output), Error> {
+    wanted: Wanted,
+) -> Result<(wire::Output, Option<Violation>), Error> {
     let kept = Kept::begin();
     let violation = follow(session, config, schedule, wanted);
     let [stdout, stderr] = kept.end();
-    Ok((violation?, wire::Output { stdout, stderr }))
+    Ok((wire::Output { stdout, stderr }, violation?))
 }
 
 fn finish_violated(found: Vec<wire::Found>, summary: &Summary, warnings: &[Warning]) {
@@ -392,15 +309,15 @@ fn assumptions(conclusion: &Conclusion<'_>, session: &Session) -> Vec<String> {
     if !config.spurious_failures {
         assumptions.push(String::from("weak compare-and-exchange fails only for a reason"));
     }
-    if session.waits && !config.spurious_wakeups {
+    if session.search.waits && !config.spurious_wakeups {
         assumptions.push(String::from("waits for condition variables return only for a reason"));
     }
-    assumptions.extend(session.loops.rounds.assumption().map(String::from));
+    assumptions.extend(session.search.loops.rounds.assumption().map(String::from));
     assumptions.extend(session.seeks.any().then(|| String::from(seeks::ASSUMPTION)));
     if session.excuses.any_races() {
         assumptions.push(String::from("what races read that were passed over was not explored in every way"));
     }
-    if conclusion.traces().is_some() && session.execution.model().name() != "sc" {
+    if conclusion.traces().is_some() && session.search.execution.model().name() != "sc" {
         assumptions.push(format!(
             "`{}` explores sequentially consistent executions only: what else `{}` allows was not explored",
             config.strategy, config.model

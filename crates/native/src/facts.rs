@@ -1,5 +1,7 @@
 //! What one execution tells about the program that all executions must know.
 
+use unpick_core::op::ThreadId;
+
 use crate::ops::Caller;
 use crate::session::depart_for_good;
 
@@ -14,29 +16,21 @@ pub(crate) enum Fact {
     TriesTogether,
 }
 
-const FACTS: usize = 3;
-
-/// The facts that are known.
-pub(crate) type Facts = unpick_core::facts::Facts<FACTS>;
-
 impl Caller {
     /// What is known.
     pub(crate) fn fact(&self, fact: Fact) -> u64 {
-        self.session().facts.get(fact as usize)
+        self.session().search.knowledge.get(fact as usize)
     }
 
     /// Says that these bits are set. If that is new, the exploration starts again.
     pub(crate) fn learn(&self, fact: Fact, bits: u64) {
-        let s = self.session();
-        if s.facts.learn(fact as usize, bits) {
-            s.renew = true;
-            s.execution.repeat();
+        if self.session().search.learn(fact as usize, bits) {
             depart_for_good(self.session);
         }
     }
 
     /// The number of a thread, as the exploration calls it whose schedule is followed.
     pub(crate) fn number_of(&self, thread: usize) -> u32 {
-        self.session().names.get(thread).copied().unwrap_or(thread as u32)
+        self.session().search.knowledge.name_of(ThreadId(thread as u32))
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
         failed => {
             let problem =
                 format!("no process for an execution: error {}; raise the limit on processes", -failed);
-            s().error = Some(Error::Machine { problem });
+            s().search.error = Some(Error::Machine { problem });
             return Outcome::Again;
         }
     };
@@ -98,7 +98,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
     }
     if libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGKILL {
         let problem = String::from("a process that ran an execution was killed; is there enough memory?");
-        s().error = Some(Error::Machine { problem });
+        s().search.error = Some(Error::Machine { problem });
     }
     let problem = match libc::WIFSIGNALED(status) {
         // What the engine keeps for itself is out of reach, so this is what it has for the execution.

@@ -48,6 +48,7 @@ mod facts;
 mod fiber;
 mod files;
 mod frames;
+mod frontend;
 mod futex;
 mod heap;
 mod isolation;

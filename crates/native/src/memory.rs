@@ -109,7 +109,7 @@ fn take_again(caller: &Caller, size: usize, owner: Owner) -> Option<usize> {
         return None;
     }
     // A free that the thread does not know of may come later.
-    let view = caller.session().execution.view(caller.thread).to_vec();
+    let view = caller.session().search.execution.view(caller.thread).to_vec();
     let known = |at: Point| {
         let event = EventId { thread: at.thread, index: at.index };
         at.thread == caller.thread || knows(&view, event)
@@ -344,9 +344,10 @@ fn free_block(caller: &Caller, address: usize) {
         caller.fail(Kind::DoubleFree { first, block });
     }
     let s = caller.session();
-    let at = Point { thread: caller.thread, index: s.execution.position(caller.thread), site: caller.site };
+    let at =
+        Point { thread: caller.thread, index: s.search.execution.position(caller.thread), site: caller.site };
     let bytes = (known.block.start, known.block.size.max(1));
-    match s.shadow.free(bytes, at, &mut s.execution) {
+    match s.shadow.free(bytes, at, &mut s.search.execution) {
         Some(Conflict::Race(access)) => {
             let object = String::from("memory");
             caller.fail(Kind::UseAfterFree { access, freed: at, after: false, block, object });

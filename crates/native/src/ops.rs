@@ -1,19 +1,20 @@
 //! Ops of the program: from a call to its answer.
 
-mod watching;
-
-use watching::Watch;
-
 use unpick_core::error::Error;
 use unpick_core::event::{Event, EventId};
 use unpick_core::op::{Kind, Mode as Order, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Block, Point, Violation, Wait, Waiter};
+
+use unpick_driver::search::Search;
+use unpick_driver::take::{self, Asker};
+use unpick_driver::watch::{self, Stand, Watch};
 
 use crate::crash;
 use crate::debugger;
 use crate::entry::{self, Call};
 use crate::fiber;
 use crate::frames;
+use crate::frontend::Handle;
 use crate::heap;
 use crate::mode::{self, Mode};
 use crate::places::Key;
@@ -93,58 +94,20 @@ impl Caller {
     pub(crate) fn take_in_loop(&self, key: Key, mut op: Op, own: bool) -> Value {
         let s = self.session();
         if let Some(trying) = &mut s.trying {
-            let value = trying.op(&s.places, &s.execution, Some(key), &op);
+            let value = trying.op(&s.places, &s.search.execution, Some(key), &op);
             return trial::answered(trying, value);
         }
         if !self.session().threads[self.thread.index()].dirty.is_empty() {
             self.write_back();
         }
-        let mut looked = false;
-        let value = loop {
-            let s = self.session();
-            match s.locate(self, key, op.kind == Kind::Read) {
-                Some(addr) => op.addr = addr,
-                None => {
-                    depart(self.session);
-                    continue;
-                }
-            }
-            op.width = key.width.min(8) as u8;
-            let fresh = s.execution.is_fresh(self.thread);
-            if s.recorder.is_some() {
-                self.record();
-            }
-            let s = self.session();
-            let looks = s.loops.places.any() || (fresh && op.kind == Kind::Read && !looked);
-            if looks && !own {
-                match s.watch(self, &op, fresh, !looked) {
-                    Watch::Go => {}
-                    Watch::Leave => {
-                        looked = true;
-                        depart(self.session);
-                        continue;
-                    }
-                    Watch::Stop => depart_for_good(self.session),
-                }
-                looked = true;
-            }
-            if let Some(value) = s.execution.op(self.thread, &op) {
-                break value;
-            }
-            depart(self.session);
-        };
-        self.session().taken(self, key);
-        if self.session().execution.is_stopped() {
-            depart_for_good(self.session);
-        }
-        value
+        take::take(OnMemory { caller: self, key, own }, &mut op)
     }
 
     /// Takes an op that concerns no memory.
     pub(crate) fn take_other(&self, op: &Op) -> Value {
         let s = self.session();
         if let Some(trying) = &mut s.trying {
-            let value = trying.op(&s.places, &s.execution, None, op);
+            let value = trying.op(&s.places, &s.search.execution, None, op);
             return trial::answered(trying, value);
         }
         if !self.session().threads[self.thread.index()].dirty.is_empty() {
@@ -154,12 +117,7 @@ impl Caller {
         if s.recorder.is_some() {
             self.record();
         }
-        loop {
-            if let Some(value) = self.session().execution.op(self.thread, op) {
-                return value;
-            }
-            depart(self.session);
-        }
+        take::take_other(self, op)
     }
 
     /// Makes events of plain writes to memory that ops have used.
@@ -172,12 +130,10 @@ impl Caller {
             let Some(place) = s.places.find(key).filter(|place| place.value != now) else { continue };
             place.value = now;
             let op = Op { width: key.width.min(8) as u8, ..Op::store(place.addr, Order::Plain, now, site) };
-            while self.session().execution.op(self.thread, &op).is_none() {
-                depart(self.session);
-            }
+            take::take_other(self, &op);
             let s = self.session();
-            let last = EventId { thread: self.thread, index: s.execution.position(self.thread) - 1 };
-            s.places.is_newest(s.execution.graph(), key, last);
+            let last = EventId { thread: self.thread, index: s.search.execution.position(self.thread) - 1 };
+            s.places.is_newest(s.search.execution.graph(), key, last);
         }
     }
 
@@ -191,14 +147,14 @@ impl Caller {
     #[inline(always)]
     pub(crate) fn touch_as(&self, address: usize, size: usize, writes: bool, site: Site, value: bool) {
         let s = self.session();
-        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site };
+        let point = Point { thread: self.thread, index: s.search.execution.position(self.thread), site };
         let special = !s.ignored.is_empty() | s.recorder.is_some() | s.trying.is_some();
         if special && s.leaves_out((address, size), writes, point) {
             return;
         }
         let touch = Touch { point, writes, atomic: false, value };
         let passed = &s.excuses.passed;
-        if let Some(conflict) = s.shadow.access((address, size), touch, &mut s.execution, passed)
+        if let Some(conflict) = s.shadow.access((address, size), touch, &mut s.search.execution, passed)
             && s.object(conflict, touch, address, size)
         {
             depart_for_good(self.session);
@@ -255,8 +211,7 @@ impl Caller {
         trial::stop();
         let s = self.session();
         let problem = format!("{problem}, at {}", s.told_site(self.site));
-        s.error.get_or_insert(Error::Misuse { problem });
-        s.execution.repeat();
+        s.search.refuse(Error::Misuse { problem });
         depart_for_good(self.session)
     }
 
@@ -265,8 +220,9 @@ impl Caller {
         trial::stop();
         self.record();
         let s = self.session();
-        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site: self.site };
-        s.execution.block(self.thread, Waiter { point, wait });
+        let point =
+            Point { thread: self.thread, index: s.search.execution.position(self.thread), site: self.site };
+        s.search.execution.block(self.thread, Waiter { point, wait });
         depart_for_good(self.session)
     }
 
@@ -284,8 +240,9 @@ impl Caller {
         }
         self.record();
         let s = self.session();
-        let point = Point { thread: self.thread, index: s.execution.position(self.thread), site: self.site };
-        if s.execution.spin(point, None, from) {
+        let point =
+            Point { thread: self.thread, index: s.search.execution.position(self.thread), site: self.site };
+        if s.search.execution.spin(point, None, from) {
             depart(self.session);
         }
     }
@@ -293,7 +250,7 @@ impl Caller {
     /// Keeps the call stack, if it is wanted.
     pub(crate) fn record(&self) {
         let s = self.session();
-        let (thread, index) = (self.thread, s.execution.position(self.thread));
+        let (thread, index) = (self.thread, s.search.execution.position(self.thread));
         let top = s.threads[thread.index()].fiber.top;
         if let Some(recorder) = s.recorder.as_mut().filter(|_| self.frame != 0) {
             recorder.note(Point { thread, index, site: self.site }, self.frame, top);
@@ -304,7 +261,7 @@ impl Caller {
     #[cold]
     pub(crate) fn record_block(&self, block: usize) {
         let s = self.session();
-        let (thread, index) = (self.thread, s.execution.position(self.thread));
+        let (thread, index) = (self.thread, s.search.execution.position(self.thread));
         let top = s.threads[thread.index()].fiber.top;
         if let Some(recorder) = s.recorder.as_mut().filter(|_| self.frame != 0) {
             let frames = frames::walk(self.frame, top);
@@ -315,7 +272,7 @@ impl Caller {
 
     /// Whether the last op of the caller was a weak exchange that failed without a reason.
     pub(crate) fn failed_spuriously(&self) -> bool {
-        let Session { trying, execution, .. } = self.session();
+        let Session { trying, search: Search { execution, .. }, .. } = self.session();
         if let Some(trying) = trying {
             return trying.trial.failed_spuriously(execution.graph());
         }
@@ -328,7 +285,90 @@ impl Caller {
         if let Some(trying) = &self.session().trying {
             return trying.trial.position();
         }
-        self.session().execution.position(self.thread)
+        self.session().search.execution.position(self.thread)
+    }
+}
+
+impl take::Caller for &Caller {
+    #[inline(always)]
+    fn thread(self) -> ThreadId {
+        self.thread
+    }
+
+    #[inline(always)]
+    fn search<'a>(self) -> &'a mut Search {
+        // SAFETY: as in `session`.
+        unsafe { &mut (*self.session).search }
+    }
+
+    #[inline(always)]
+    fn leave(self) {
+        depart(self.session);
+    }
+}
+
+/// A thread that asks for an op on some bytes of memory.
+#[derive(Clone, Copy)]
+struct OnMemory<'a> {
+    caller: &'a Caller,
+    key: Key,
+    /// Whether the op is in a loop of ours.
+    own: bool,
+}
+
+impl take::Caller for OnMemory<'_> {
+    #[inline(always)]
+    fn thread(self) -> ThreadId {
+        self.caller.thread
+    }
+
+    #[inline(always)]
+    fn search<'a>(self) -> &'a mut Search {
+        self.caller.search()
+    }
+
+    #[inline(always)]
+    fn leave(self) {
+        depart(self.caller.session);
+    }
+}
+
+impl Asker for OnMemory<'_> {
+    #[inline(always)]
+    fn locate(self, op: &mut Op) -> bool {
+        let OnMemory { caller, key, .. } = self;
+        let s = caller.session();
+        let Some(addr) = s.locate(caller, key, op.kind == Kind::Read) else { return false };
+        (op.addr, op.width) = (addr, key.width.min(8) as u8);
+        if s.recorder.is_some() {
+            caller.record();
+        }
+        true
+    }
+
+    /// Before a place is suspect, nobody looks.
+    #[inline(always)]
+    fn frame(self) -> usize {
+        if self.caller.session().search.loops.places.any() { self.caller.frame } else { 0 }
+    }
+
+    #[inline(always)]
+    fn watch(self, stand: &Stand<'_>) -> Watch {
+        if self.own {
+            return Watch::Go;
+        }
+        // SAFETY: the entry of the call has left the registers there.
+        let watch = unsafe { watch::watch(&mut Handle(self.caller.session), stand) };
+        let s = self.caller.session();
+        if s.search.loops.trial.is_some() {
+            s.threads[self.caller.thread.index()].call = self.caller.call;
+        }
+        watch
+    }
+
+    #[inline(always)]
+    fn taken(self, _: &Op, _: bool) {
+        self.caller.session().taken(self.caller, self.key);
     }
 }
 
@@ -348,7 +388,7 @@ impl Session {
         let others: Vec<_> = self.places.in_use(key).collect();
         for other in others {
             let bytes = (other.key.address, other.key.width);
-            if !self.shadow.are_known(bytes, caller.thread, &mut self.execution) {
+            if !self.shadow.are_known(bytes, caller.thread, &mut self.search.execution) {
                 let problem = format!(
                     "a part of an atomic variable is used, or a larger one, while another thread may use it as a \
                      whole: an access to {} bytes and one to {} bytes overlap, and nothing orders them; this cannot \
@@ -357,14 +397,13 @@ impl Session {
                     other.key.width,
                     self.told_site(caller.site)
                 );
-                self.error.get_or_insert(Error::Misuse { problem });
-                self.execution.repeat();
+                self.search.refuse(Error::Misuse { problem });
                 return None;
             }
             self.places.remove(other.key);
         }
         if reads && self.limits.uninitialised && !key.is_made_up() && heap::contains(key.address) {
-            let index = self.execution.position(caller.thread);
+            let index = self.search.execution.position(caller.thread);
             let point = Point { thread: caller.thread, index, site: caller.site };
             let touch = Touch { point, writes: false, atomic: true, value: true };
             // What is freed, or out of bounds, is told when the op is taken.
@@ -377,10 +416,10 @@ impl Session {
             }
         }
         let init = self.read_memory(key);
-        let addr = self.execution.bind(caller.thread, init, reads)?;
+        let addr = self.search.execution.bind(caller.thread, init, reads)?;
         self.places.set(key, addr, init);
-        let name = if self.execution.has_stable_addresses() { key.address as u64 } else { 0 };
-        self.execution.graph_mut().set_name(addr, name);
+        let name = if self.search.execution.has_stable_addresses() { key.address as u64 } else { 0 };
+        self.search.execution.graph_mut().set_name(addr, name);
         Some(addr)
     }
 
@@ -424,13 +463,13 @@ impl Session {
     #[inline(always)]
     fn taken(&mut self, caller: &Caller, key: Key) {
         let thread = caller.thread;
-        let id = EventId { thread, index: self.execution.position(thread) - 1 };
-        let event = self.execution.graph().event(id);
+        let id = EventId { thread, index: self.search.execution.position(thread) - 1 };
+        let event = self.search.execution.graph().event(id);
         let (writes, value) = (event.is_write(), event.value);
         if key.is_made_up() {
             return;
         }
-        if writes && self.places.is_newest(self.execution.graph(), key, id) {
+        if writes && self.places.is_newest(self.search.execution.graph(), key, id) {
             self.write_memory(key, value);
             if let Some(place) = self.places.find(key) {
                 place.value = value;
@@ -440,7 +479,7 @@ impl Session {
         let touch = Touch { point, writes, atomic: true, value: false };
         let bytes = (key.address, key.width);
         let passed = &self.excuses.passed;
-        if let Some(conflict) = self.shadow.access(bytes, touch, &mut self.execution, passed) {
+        if let Some(conflict) = self.shadow.access(bytes, touch, &mut self.search.execution, passed) {
             self.object(conflict, touch, key.address, key.width);
         }
     }
@@ -475,7 +514,7 @@ impl Session {
             || self.excuse(conflict, touch, address)
         {
             let passed = &self.excuses.passed;
-            match self.shadow.access((address, size), touch, &mut self.execution, passed) {
+            match self.shadow.access((address, size), touch, &mut self.search.execution, passed) {
                 Some(next) => conflict = next,
                 None => return false,
             }
@@ -496,7 +535,7 @@ impl Session {
             (Conflict::Freed(freed), Some(block)) => {
                 let known = freed.thread == access.point.thread
                     || unpick_core::clock::knows(
-                        self.execution.view(access.point.thread),
+                        self.search.execution.view(access.point.thread),
                         EventId { thread: freed.thread, index: freed.index },
                     );
                 violation::Kind::UseAfterFree { access, freed, after: known, block, object }
@@ -509,7 +548,7 @@ impl Session {
         }
         let violation = Violation { kind, point: touch.point };
         debugger::stop(&violation);
-        self.execution.fail(violation);
+        self.search.execution.fail(violation);
         true
     }
 }

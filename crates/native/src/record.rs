@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::violation::Point;
+use unpick_driver::witness::Wanted;
 
 use crate::frames::Frame;
 
@@ -33,9 +34,12 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Keeps the stacks at these points.
-    pub(crate) fn new(wanted: Vec<Point>) -> Recorder {
-        Recorder { wanted, ..Recorder::default() }
+    /// Keeps what is wanted, and where the violation shows.
+    pub(crate) fn new(Wanted { mut points, at, .. }: Wanted) -> Recorder {
+        if let Some(at) = at.filter(|at| !points.contains(at)) {
+            points.push(at);
+        }
+        Recorder { wanted: points, ..Recorder::default() }
     }
 
     /// Forgets what was kept.

@@ -6,19 +6,20 @@
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use unpick_checkers::{race, stuck};
 use unpick_core::error::Error;
 use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
-use unpick_core::violation::{Kind, Point, Violation, Wait, Waiter};
+use unpick_core::violation::{Kind, Point, Violation};
+use unpick_driver::judge;
+use unpick_driver::knowledge::Knowledge;
+use unpick_driver::search::{LoopLimits, Search};
 use unpick_emulator::Machine;
-use unpick_loops::Loops;
 
 use crate::debugger;
 use crate::excuses::Excuses;
-use crate::facts::Facts;
 use crate::fiber::{self, Fiber};
 use crate::files::Files;
+use crate::frontend::Handle;
 use crate::heap::{self, Block};
 use crate::isolation;
 use crate::mappings::Mappings;
@@ -41,10 +42,8 @@ use crate::unseen::Numbers;
 pub(crate) struct Limits {
     /// Bytes of stack for each thread.
     pub(crate) stack_size: usize,
-    /// Whether loops that only wait are recognised; if not, they go on until they are cut.
-    pub(crate) loops: bool,
-    /// How often a loop may read the same write at the same place before it is cut.
-    pub(crate) max_rounds: usize,
+    /// What is done about loops.
+    pub(crate) loops: LoopLimits,
     /// After how many ticks of a tenth of a second without anything visible a thread is taken to run for ever.
     pub(crate) most_ticks: u32,
     /// How long a thread may be blocked in a system call.
@@ -71,14 +70,13 @@ pub(crate) struct Limits {
 
 /// A check in progress.
 pub(crate) struct Session {
-    pub(crate) execution: Execution,
+    pub(crate) search: Search,
     pub(crate) limits: Limits,
     pub(crate) threads: Vec<Thread>,
     /// The thread that runs.
     pub(crate) current: ThreadId,
     pub(crate) shadow: Shadow,
     pub(crate) places: Places,
-    pub(crate) loops: Loops,
     /// Numbers for what threads have that is not in memory; no number is given twice.
     pub(crate) unseen: Numbers,
     /// Files whose offsets rounds of loops use.
@@ -89,9 +87,6 @@ pub(crate) struct Session {
     pub(crate) machine: Option<Machine>,
     /// Whether the program has ever looked at a clock.
     pub(crate) reads_clock: bool,
-    /// Places where a loop was cut.
-    pub(crate) cut_loops: Vec<Site>,
-    pub(crate) error: Option<Error>,
     /// How an execution in a process of its own has ended.
     pub(crate) ended: Option<Outcome>,
     pub(crate) recorder: Option<Recorder>,
@@ -100,10 +95,6 @@ pub(crate) struct Session {
     pub(crate) together: Together,
     /// Threads that an execution has asked for beyond those there are.
     pub(crate) wanted: usize,
-    /// Whether loops are recognised elsewhere from now on, so that the search must begin anew.
-    pub(crate) renew: bool,
-    /// Whether no execution comes to its end: then threads that others let go on now and then are stuck.
-    pub(crate) impatient: bool,
     /// Functions to be called at the end of the process.
     pub(crate) at_exit: Vec<AtExit>,
     /// Those that there were when the execution began.
@@ -116,12 +107,6 @@ pub(crate) struct Session {
     pub(crate) ignored: Vec<(usize, usize)>,
     /// Blocks that were given up, and are freed some time.
     pub(crate) retired: Vec<usize>,
-    /// What is known about the program.
-    pub(crate) facts: Facts,
-    /// What threads were called in the exploration whose schedule is followed; empty: as now.
-    pub(crate) names: Vec<u32>,
-    /// Whether a thread has waited, without a time limit, for another to wake it.
-    pub(crate) waits: bool,
     /// Blocks of the heap in the last run that was recorded.
     pub(crate) blocks: Vec<Block>,
     pub(crate) modules: Modules,
@@ -171,37 +156,29 @@ impl Session {
         let storage = fiber::storage();
         let main = Thread::new(pool::make_main(limits.stack_size.max(8 << 20))?);
         let session = Session {
-            execution,
+            search: Search::new(execution, limits.loops, Knowledge::default()),
             limits,
             threads: vec![main],
             current: ThreadId::MAIN,
             shadow: Shadow::default(),
             places: Places::default(),
-            loops: Loops::default(),
             unseen: Numbers::default(),
             seeks: Seeks::default(),
             trying: None,
             machine: None,
             reads_clock: false,
-            cut_loops: Vec::new(),
-            error: None,
             ended: None,
             recorder: None,
             excuses: Excuses::default(),
             unordered: Unordered::default(),
             together: Together::default(),
             wanted: 0,
-            renew: false,
-            impatient: false,
             at_exit: Vec::new(),
             at_exit_kept: Vec::new(),
             keys: Vec::new(),
             keys_kept: Vec::new(),
             ignored: Vec::new(),
             retired: Vec::new(),
-            facts: Facts::new(&[]),
-            names: Vec::new(),
-            waits: false,
             blocks: Vec::new(),
             modules: Modules::find(storage),
             snapshot: Snapshot::default(),
@@ -237,19 +214,16 @@ impl Session {
     }
 
     fn begin(&mut self) {
-        self.execution.begin();
+        self.search.begin(0, heap::settle);
         self.shadow.begin();
         self.places.begin();
         self.excuses.begin();
         self.together.begin();
-        self.loops.rounds.settle_by(heap::settle);
-        self.loops.begin(0, true);
-        self.execution.set_spare(self.loops.spare());
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
         // SAFETY: no thread of the program runs, so nobody reads it now.
-        unsafe { threads::CLEARS = self.loops.places.any() };
+        unsafe { threads::CLEARS = self.search.loops.places.any() };
         self.threads[0].begin_main();
     }
 
@@ -267,9 +241,7 @@ impl Session {
 
     /// Says how the execution has ended, and brings the memory of the program back.
     pub(crate) fn end(&mut self) -> Outcome {
-        let outcome = self.execution.end();
-        let outcome = self.review(outcome);
-        let outcome = self.judge(outcome);
+        let outcome = judge::judge(&mut Handle(self));
         if self.limits.unordered_writes {
             self.look_for_unordered();
         }
@@ -284,7 +256,7 @@ impl Session {
     /// The thread that must run now; `None` if the explorer must.
     #[inline(always)]
     fn next(&mut self) -> Option<ThreadId> {
-        let next = self.execution.next_thread()?;
+        let next = self.search.execution.next_thread()?;
         debug_assert!(next.index() < self.threads.len(), "a thread has its fiber before it is started");
         Some(next)
     }
@@ -294,55 +266,8 @@ impl Session {
         self.snapshot.ranges().collect()
     }
 
-    /// Turns an outcome into the violation that it shows, if it shows one.
-    fn judge(&mut self, outcome: Outcome) -> Outcome {
-        match outcome {
-            Outcome::Complete | Outcome::Blocked(_) => {
-                let graph = self.execution.graph();
-                let patient = !self.impatient && !self.execution.strategy().follows();
-                let gathering = self.gathering();
-                let (outcome, stuck) =
-                    stuck::settle(graph, outcome, patient, &gathering, |waiters| self.has_ended(waiters));
-                let race = race::in_graph(graph);
-                let violation = race.or(stuck.map(|stuck| self.waiting(stuck)));
-                let violation = violation.filter(|violation| !self.is_known_ending(violation));
-                let whole = matches!(outcome, Outcome::Complete) && violation.is_none();
-                let violation = if whole { self.leak() } else { violation };
-                if let Some(violation) = &violation {
-                    debugger::stop(violation);
-                }
-                violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
-            }
-            Outcome::Diverged(divergence) => {
-                let error = self.diverged(&divergence);
-                self.error.get_or_insert(error);
-                Outcome::Diverged(divergence)
-            }
-            other => other,
-        }
-    }
-
-    /// A loop inside a function that waits is no loop of the program: it is a deadlock.
-    fn waiting(&self, stuck: Violation) -> Violation {
-        let inside = |waiter: &Waiter| {
-            !matches!(waiter.wait, Wait::Spin { .. }) || self.threads[waiter.point.thread.index()].inside
-        };
-        match stuck.kind {
-            Kind::Livelock { waiters } if waiters.iter().all(inside) => {
-                Violation { kind: Kind::Deadlock { waiters }, ..stuck }
-            }
-            _ => stuck,
-        }
-    }
-
-    /// Whether the process has ended, and those who are stuck with it.
-    fn has_ended(&self, waiters: &[Waiter]) -> bool {
-        let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
-        (!self.limits.must_end && main_ended) || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
-    }
-
     /// What an error says about a replay that went astray.
-    fn diverged(&self, divergence: &Divergence) -> Error {
+    pub(crate) fn told_divergence(&self, divergence: &Divergence) -> Error {
         let describe = |op: Option<Op>| match op {
             Some(op) => format!("{} at {}", op.name(), self.told_site(op.site)),
             None => String::from("nothing more"),
@@ -376,10 +301,10 @@ impl Session {
     pub(crate) fn fail(&mut self, kind: Kind, site: Site) {
         trial::stop();
         let thread = self.current;
-        let point = Point { thread, index: self.execution.position(thread), site };
+        let point = Point { thread, index: self.search.execution.position(thread), site };
         let violation = Violation { kind, point };
         debugger::stop(&violation);
-        self.execution.fail(violation);
+        self.search.execution.fail(violation);
     }
 }
 
@@ -426,13 +351,13 @@ pub(crate) fn depart(session: *mut Session) {
     // SAFETY: as in `run`.
     unsafe {
         let current = (*session).current;
-        let next = if (*session).loops.trial.is_some() { None } else { (*session).next() };
+        let next = if (*session).search.loops.trial.is_some() { None } else { (*session).next() };
         if next == Some(current) {
             return;
         }
-        let open = (*session).loops.is_open(current);
+        let open = (*session).search.loops.is_open(current);
         if open {
-            (*session).loops.leave(&(*session).execution, current);
+            (*session).search.loops.leave(&(*session).search.execution, current);
         }
         let fiber = match next {
             Some(next) => {
@@ -444,7 +369,7 @@ pub(crate) fn depart(session: *mut Session) {
         let save = &raw mut (&mut (*session).threads)[current.index()].fiber.stack;
         fiber::switch(save, &fiber);
         if open {
-            (*session).loops.enter(current);
+            (*session).search.loops.enter(current);
         }
     }
 }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use unpick_check::{Config, Detached, Error, Isolation, Timeouts, registry};
 use unpick_native_wire::{CHANNEL, DEBUGGER, Message, VERSION};
 
+use unpick_driver::search::LoopLimits;
+
 use crate::explore;
 use crate::mode::{self, Mode};
 use crate::output;
@@ -135,8 +137,7 @@ fn check() -> Result<(), Error> {
     }
     let limits = Limits {
         stack_size: config.stack_size,
-        loops: config.loops,
-        max_rounds: config.max_rounds,
+        loops: LoopLimits { recognised: config.loops, rounds: config.max_rounds },
         hang: config.hang_limit,
         most_ticks: (config.hang_limit.as_millis() / 100).clamp(1, u32::MAX.into()) as u32,
         leaks: config.leaks,

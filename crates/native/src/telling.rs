@@ -6,7 +6,6 @@
 use std::cmp::Reverse;
 
 use unpick_check::steps::Steps;
-use unpick_check::ways::{Ways, points};
 use unpick_check::{Config, Error, strategies};
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
@@ -14,6 +13,7 @@ use unpick_core::op::{Kind as EventKind, Site, ThreadId};
 use unpick_core::schedule::Schedule;
 use unpick_core::trace::{Action, Stack, TraceThread};
 use unpick_core::violation::{Access, Kind, Point, Violation, Wait, Waiter};
+use unpick_driver::witness::{Witness, retrace};
 use unpick_native_wire::{Code, Finding, Found, Home, Mark, Object, Spot, StackFrame, Trace, mark};
 
 use crate::explore;
@@ -29,10 +29,10 @@ pub(crate) fn tell(
     session: &mut Session,
     config: &Config,
     violation: &Violation,
-    ways: &Ways,
+    witness: &Witness,
     number: u64,
 ) -> Result<Found, Error> {
-    ways.tell(|schedule| tell_schedule(session, config, violation, schedule, number))
+    witness.tell(|schedule| tell_schedule(session, config, violation, schedule, number))
 }
 
 /// Tells the violation at the end of a schedule.
@@ -51,14 +51,8 @@ pub(crate) fn tell_schedule(
             session.modules.told_unseen()
         ),
     };
-    let again = explore::follow(session, config, schedule, Vec::new())?;
-    let again = again.filter(|again| again.title() == violation.title()).ok_or_else(|| lost(session))?;
-    let mut wanted = points(&again);
-    if !wanted.contains(&again.point) {
-        wanted.push(again.point);
-    }
-    let (told, output) = explore::follow_with_output(session, config, schedule, wanted)?;
-    let told = told.ok_or_else(|| lost(session))?;
+    let follow = |wanted| explore::follow_with_output(session, config, schedule, wanted);
+    let (output, told) = retrace(violation, follow)?.ok_or_else(|| lost(session))?;
     let mut telling = Telling::new(session, &told);
     let message = telling.tell();
     let place = telling.code(told.point.site);
@@ -81,7 +75,7 @@ pub(crate) fn tell_schedule(
 }
 
 fn threads(session: &Session) -> Vec<TraceThread<Spot>> {
-    let graph = session.execution.graph();
+    let graph = session.search.execution.graph();
     let thread = |t: usize| {
         let id = ThreadId(t as u32);
         let spawned = graph.spawn_of(id).and_then(|spawn| spot_of_event(session, spawn));
@@ -93,7 +87,7 @@ fn threads(session: &Session) -> Vec<TraceThread<Spot>> {
 /// Where an event was taken.
 fn spot_of_event(session: &Session, id: EventId) -> Option<Spot> {
     let EventId { thread, index } = id;
-    spot_of(session, Point { thread, index, site: session.execution.graph().event(id).site })
+    spot_of(session, Point { thread, index, site: session.search.execution.graph().event(id).site })
 }
 
 /// Where a thread was.
@@ -126,7 +120,7 @@ struct Telling<'a> {
 
 impl<'a> Telling<'a> {
     fn new(session: &'a Session, violation: &'a Violation) -> Telling<'a> {
-        let graph = session.execution.graph();
+        let graph = session.search.execution.graph();
         let mut telling =
             Telling { session, graph, violation, steps: Steps::new(graph), objects: Vec::new() };
         let keys = &session.places.keys;

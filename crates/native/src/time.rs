@@ -56,9 +56,8 @@ fn look(caller: &Caller) -> u64 {
     if !s.reads_clock {
         s.reads_clock = true;
         // Rounds of loops may have been dropped in which time passed.
-        if s.loops.places.any() {
-            s.renew = true;
-            s.execution.repeat();
+        if s.search.loops.places.any() {
+            s.search.start_over();
             depart_for_good(caller.session);
         }
     }
@@ -139,7 +138,7 @@ fn pause(caller: &Caller) {
 /// Whether there is an event for a sleep of the calling thread.
 fn is_event(caller: &Caller) -> bool {
     let s = caller.session();
-    let graph = s.execution.graph();
+    let graph = s.search.execution.graph();
     if let Some(Trying { trial, .. }) = &s.trying {
         // As in the round that is being tried.
         return match trial.next_event() {

@@ -77,7 +77,7 @@ extern "C" fn spin() {
 /// Where the round of a loop begins that ends here: at the thread's last call, or after what it has written since if it has
 /// read anything after that. What it did before the loop is no part of the round, and would look as if it were done again.
 fn round_from(caller: &Caller, since: u32) -> u32 {
-    let graph = caller.session().execution.graph();
+    let graph = caller.session().search.execution.graph();
     let since = since.max(graph.base(caller.thread) as u32);
     let events = graph.since(caller.thread, since);
     let counts = |event: &Event| event.is_write() || !round::may_be_dropped(event);

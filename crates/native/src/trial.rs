@@ -296,7 +296,7 @@ impl Host for Runtime {
 pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     // SAFETY: the session is never freed, and no thread of the program runs.
     let s = unsafe { &mut *session };
-    let trial = s.loops.trial.take()?;
+    let trial = s.search.loops.trial.take()?;
     let thread = trial.thread;
     // What a process of its own has mapped is gone with it.
     let kept = if isolation::is_on() { None } else { s.machine.take() };
@@ -315,20 +315,17 @@ pub(crate) fn run(session: *mut Session) -> Option<ThreadId> {
     };
     let mark = heap::mark(thread);
     let mut run = |trial: &mut Trial, machine: &mut Machine| make(session, trial, machine, mark);
-    let mut rounds = std::mem::take(&mut s.loops.rounds);
+    let mut rounds = std::mem::take(&mut s.search.loops.rounds);
     // SAFETY: as above; a trial changes nothing of the execution.
-    let graph = unsafe { &(*session).execution }.graph();
+    let graph = unsafe { &(*session).search.execution }.graph();
     // SAFETY: the thread does not run, nor does anybody else in this process.
     let (trial, verdict) = unsafe { trial.judge(&mut rounds, graph, &mut machine, dead, &home, &mut run) };
     heap::rewind(thread, mark);
     // SAFETY: as above.
     let s = unsafe { &mut *session };
-    s.loops.rounds = rounds;
+    s.search.loops.rounds = rounds;
     s.machine = Some(machine).filter(|_| !isolation::is_on());
-    if let Some(renew) = s.loops.tried(&s.execution, &trial, &verdict) {
-        s.renew |= renew;
-        s.execution.repeat();
-    }
+    s.search.tried(&trial, &verdict);
     Some(thread)
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Unordered {
 impl Session {
     /// Looks for such writes in the execution that has just ended, whose memory is still there.
     pub(crate) fn look_for_unordered(&mut self) {
-        let graph = self.execution.graph();
+        let graph = self.search.execution.graph();
         if graph.is_compacted() {
             return;
         }

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
+use unpick_core::op::ThreadId;
+
 use crate::seeks::Offsets;
+use crate::session::Session;
 
 /// What belongs to the state of a thread and is not in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,5 +38,20 @@ impl Numbers {
             self.given += 1;
             self.given
         })
+    }
+}
+
+impl Session {
+    /// A number for what belongs to the state of a thread and is not in memory: its clock, if anybody looks at one, what random
+    /// numbers come next, and where files stand.
+    pub(crate) fn hidden(&mut self, thread: ThreadId) -> u64 {
+        let mut unseen = self.threads[thread.index()].unseen();
+        if !self.reads_clock {
+            unseen.clock = 0;
+        }
+        if self.seeks.any() {
+            unseen.offsets = self.seeks.offsets(thread);
+        }
+        self.unseen.of(unseen)
     }
 }

@@ -57,7 +57,7 @@ impl Caller {
             }
             return woken;
         }
-        s.waits = true;
+        s.search.waits = true;
         if s.limits.spurious_wakeups && self.choose(2) == 1 {
             if !self.leave_set(set) {
                 // It was woken, which is the other choice.

@@ -109,8 +109,8 @@ fn update(time: Duration, looks: bool) -> Duration {
     let s = unsafe { &mut *session };
     s.clocks.is_read |= looks;
     if s.clocks.used || !time.is_zero() {
-        let position = s.execution.position(thread);
-        let known = s.clocks.known(s.execution.view(thread));
+        let position = s.search.execution.position(thread);
+        let known = s.clocks.known(s.search.execution.view(thread));
         let now = s.clocks.of(thread).max(known).saturating_add(time);
         s.clocks.advance(thread, position, now);
     }
@@ -185,7 +185,7 @@ pub fn wait(object: Object<'_>, init: Value, op: Op, time: Duration, over: &dyn 
         return Waited::Value(value);
     }
     // SAFETY: as in `update`.
-    let repeats = unsafe { (*session).execution.recorded(thread).map(|event| event.is_timeout()) };
+    let repeats = unsafe { (*session).search.execution.recorded(thread).map(|event| event.is_timeout()) };
     if !repeats.unwrap_or_else(has_fired) {
         return Waited::Over;
     }
@@ -212,11 +212,11 @@ impl Session {
         if self.limits.timeouts != Timeouts::Last || self.clocks.timers.iter().all(Option::is_none) {
             return None;
         }
-        let waiters = self.execution.waiters()?;
-        let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
+        let waiters = self.search.execution.waiters()?;
+        let main_ended = self.search.execution.graph().is_finished(ThreadId::MAIN);
         // A thread that would go on in another execution is not stuck, and this one is not to be followed.
         if (self.limits.abandons && main_ended)
-            || stuck::judge(self.execution.graph(), &waiters, false, &[]).is_none()
+            || stuck::judge(self.search.execution.graph(), &waiters, false, &[]).is_none()
         {
             return None;
         }
@@ -225,8 +225,8 @@ impl Session {
         let first = waiting.filter_map(|thread| until(thread).map(|until| (until, thread))).min();
         let (_, thread) = first?;
         self.clocks.fired = Some(thread);
-        self.execution.let_go(thread);
-        self.execution.next_thread()
+        self.search.execution.let_go(thread);
+        self.search.execution.next_thread()
     }
 }
 

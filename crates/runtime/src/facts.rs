@@ -6,6 +6,7 @@
 //! The uses of such values must have an order, and so be events. Often the name of the type tells; if it does not, a
 //! replay that goes astray may.
 
+use unpick_core::facts::Facts;
 use unpick_core::op::ThreadId;
 
 use crate::arena;
@@ -38,43 +39,18 @@ pub enum Fact {
     UsesAreOrdered,
 }
 
-const FACTS: usize = 10;
-
-/// The facts that are known, and what may become one.
-#[derive(Debug)]
-pub(crate) struct Facts {
-    known: unpick_core::facts::Facts<FACTS>,
-    /// Types of values that are made once, as bits, with the first thread that used one.
+/// Uses of values that are made once.
+#[derive(Debug, Default)]
+pub(crate) struct SharedUses {
+    /// Types of the values, as bits, with the first thread that used one.
     users: Vec<(u64, ThreadId)>,
     /// Those that another thread has used as well.
     shared: u64,
 }
 
-impl Facts {
-    /// The facts that a schedule brings along.
-    pub(crate) fn new(bits: &[u64]) -> Facts {
-        Facts { known: unpick_core::facts::Facts::new(bits), users: Vec::new(), shared: 0 }
-    }
-
-    /// All bits, in the order of [`Fact`].
-    pub(crate) fn bits(&self) -> &[u64] {
-        self.known.bits()
-    }
-
-    /// All bits, if the uses of values that are made once and that threads share had an order.
-    pub(crate) fn with_order(&self) -> Vec<u64> {
-        let mut known = self.known;
-        known.learn(Fact::UsesAreOrdered as usize, self.shared);
-        known.bits().to_vec()
-    }
-
-    /// Gives the uses of values that are made once and that threads share an order; `false` if they have it.
-    fn order_uses(&mut self) -> bool {
-        self.known.learn(Fact::UsesAreOrdered as usize, self.shared)
-    }
-
+impl SharedUses {
     /// Notes that a thread uses a value that is made once.
-    fn note_use(&mut self, bit: u64, thread: ThreadId) {
+    fn note(&mut self, bit: u64, thread: ThreadId) {
         match self.users.iter().find(|(known, _)| *known == bit) {
             Some((_, first)) if *first == thread => {}
             Some(_) => self.shared |= bit,
@@ -84,11 +60,17 @@ impl Facts {
 }
 
 impl Session {
+    /// All facts, if the uses of values that are made once and that threads share had an order.
+    pub(crate) fn facts_with_order(&self) -> Facts {
+        let mut facts = *self.search.knowledge.facts();
+        facts.learn(Fact::UsesAreOrdered as usize, self.uses.shared);
+        facts
+    }
+
     /// Called when a replay has gone astray: whether the exploration starts again, with more that is visible.
     pub(crate) fn learn_from_divergence(&mut self) -> bool {
-        let learns = self.recorder.is_none() && self.facts.order_uses();
-        self.renew |= learns;
-        learns
+        self.recorder.is_none()
+            && self.search.knowledge.learn(Fact::UsesAreOrdered as usize, self.uses.shared)
     }
 }
 
@@ -130,7 +112,7 @@ pub fn use_is_ordered(Uses { bit, hidden }: Uses) -> bool {
     let (session, thread) = current::context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `fact`.
-    unsafe { (*session).facts.note_use(bit, thread) };
+    unsafe { (*session).uses.note(bit, thread) };
     arena::enter(arena);
     fact(Fact::UsesAreOrdered) & bit != 0
 }
@@ -143,7 +125,7 @@ pub fn use_is_ordered(Uses { bit, hidden }: Uses) -> bool {
 pub fn fact(fact: Fact) -> u64 {
     let (session, _) = current::context();
     // SAFETY: the session outlives its fibers, and no reference to it is in use while one runs.
-    unsafe { (*session).facts.known.get(fact as usize) }
+    unsafe { (*session).search.knowledge.get(fact as usize) }
 }
 
 /// Says that these bits are set. If that is new, the exploration starts again.
@@ -155,10 +137,8 @@ pub fn learn(fact: Fact, bits: u64) {
     let (session, thread) = current::context();
     // SAFETY: as in `fact`.
     let s = unsafe { &mut *session };
-    if s.facts.known.learn(fact as usize, bits) {
+    if s.search.learn(fact as usize, bits) {
         arena::enter(std::ptr::null_mut());
-        s.renew = true;
-        s.execution.repeat();
         leave_for_good(session, thread);
     }
 }

@@ -80,7 +80,7 @@ fn words(start: usize, end: usize) -> impl Iterator<Item = usize> {
 impl Session {
     /// The leak that a complete execution shows, if it shows one.
     #[inline]
-    pub(crate) fn leak(&self) -> Option<Violation> {
+    pub(crate) fn leaked(&self) -> Option<Violation> {
         if !self.limits.leaks || !self.is_on_arenas() {
             return None;
         }
@@ -163,7 +163,7 @@ impl Session {
 
     /// The newest value of a location, by the number in its tag.
     fn value_of(&self, number: u32) -> Option<usize> {
-        let graph = self.execution.graph();
+        let graph = self.search.execution.graph();
         let addr = Addr(number);
         (tag::cell(number).is_none() && addr.index() < graph.location_count())
             .then(|| graph.value(addr, graph.newest(addr)) as usize)

@@ -9,6 +9,7 @@ pub mod clocks;
 mod current;
 pub mod facts;
 mod fiber;
+mod frontend;
 pub mod interrupt;
 mod known;
 mod leaks;

@@ -137,11 +137,11 @@ impl Session {
             return self.bad_free(thread, owner, Some((number, within)));
         }
         let size = note.size() as usize;
-        let looks = !self.ordered && self.execution.is_fresh(thread);
+        let looks = !self.ordered && self.search.execution.is_fresh(thread);
         if looks && !self.may_free(thread, owner, number, address, size) {
             return false;
         }
-        let position = self.execution.position(thread);
+        let position = self.search.execution.position(thread);
         if let Some(recorder) = &mut self.recorder {
             recorder.freed(owner, number, thread);
         }
@@ -180,11 +180,11 @@ impl Session {
     /// Ends the execution with a violation of the running thread.
     #[cold]
     pub(crate) fn misuse(&mut self, thread: ThreadId, site: Site, kind: Kind) {
-        let point = Point { thread, index: self.execution.position(thread), site };
+        let point = Point { thread, index: self.search.execution.position(thread), site };
         if let Some(recorder) = &mut self.recorder {
             recorder.faulted(thread);
         }
-        self.execution.fail(Violation { kind, point });
+        self.search.execution.fail(Violation { kind, point });
     }
 
     /// Whether every use of a block by another thread happens before the running thread frees it.
@@ -206,7 +206,7 @@ impl Session {
                 && !self.excuse(&conflict, owner, start)
             {
                 if std::mem::take(&mut self.counters.missed) {
-                    self.execution.repeat();
+                    self.search.execution.repeat();
                 } else {
                     self.refuse(thread, owner, number, conflict);
                 }
@@ -218,7 +218,7 @@ impl Session {
 
     /// A use of an object that stands against freeing its memory.
     fn conflict(&mut self, thread: ThreadId, tag: usize, number: u32) -> Option<Conflict> {
-        let view = self.execution.view(thread);
+        let view = self.search.execution.view(thread);
         if let Some(cell) = tag::cell(number) {
             let access = self.cells.unknown(cell, thread, view)?;
             let object = self.known_cells[cell as usize].kind.to_string();
@@ -227,14 +227,14 @@ impl Session {
         self.view.clear();
         self.view.extend_from_slice(view);
         let addr = Addr(number);
-        let graph = self.execution.graph();
+        let graph = self.search.execution.graph();
         if addr.index() >= graph.location_count() {
             return None;
         }
         let object = || self.known[addr.index()].kind.to_string();
         let standing = (0..graph.thread_count()).map(|t| ThreadId(t as u32)).find_map(|other| {
-            let op = self.execution.pending(other).filter(|op| other != thread && op.addr == addr)?;
-            Some(access_of(other, self.execution.position(other), op))
+            let op = self.search.execution.pending(other).filter(|op| other != thread && op.addr == addr)?;
+            Some(access_of(other, self.search.execution.position(other), op))
         });
         if let Some(access) = standing {
             return Some(Conflict { access, object: object(), tag, number, to_come: true });
@@ -277,12 +277,12 @@ impl Session {
     fn refuse(&mut self, thread: ThreadId, owner: ThreadId, number: usize, conflict: Conflict) {
         if !self.is_careful() {
             self.careful = true;
-            self.execution.repeat();
+            self.search.execution.repeat();
             return;
         }
         let Some(block) = self.block(owner, number) else { return };
         let Conflict { access, object, to_come, .. } = conflict;
-        let freed = Point { thread, index: self.execution.position(thread), site: Site(0) };
+        let freed = Point { thread, index: self.search.execution.position(thread), site: Site(0) };
         if let Some(recorder) = &mut self.recorder {
             recorder.freed(owner, number, thread);
         }

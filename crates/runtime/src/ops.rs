@@ -6,23 +6,25 @@ mod binding;
 mod choices;
 mod sampling;
 mod threads;
-mod watching;
 
 use std::cell::Cell;
 
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Repeat;
-use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
+use unpick_core::op::{Addr, Mode, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
+use unpick_driver::search::Search;
+use unpick_driver::take::{self, Asker, Caller};
+use unpick_driver::watch::{self, Stand, Watch};
 
 use crate::arena::{self, Arena};
 use crate::current::{self, context};
+use crate::frontend::Handle;
 use crate::registers::forget_scratch;
 use crate::session::Session;
 use crate::tag::Tag;
 use unpick_core::error::Error;
-use watching::Watch;
 
 pub(crate) use choices::time_is_over;
 pub use choices::{choose, guess, whim};
@@ -106,7 +108,7 @@ fn unwatched_anew(s: &mut Session, thread: ThreadId, request: &mut Request<'_>) 
 
 #[inline(always)]
 fn repeat(s: &mut Session, thread: ThreadId, request: &mut Request<'_>) -> Value {
-    match s.execution.repeat_access(thread, &request.op) {
+    match s.search.execution.repeat_access(thread, &request.op) {
         Repeat::Done(value) => {
             count(s, thread, arena::current());
             value
@@ -122,14 +124,9 @@ fn repeat_after(event: EventId, op: &Op) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
-    unsafe { (*session).execution.wait_for(thread, event) };
-    let value = loop {
-        leave(session, thread);
-        // SAFETY: as in `take`.
-        if let Some(value) = unsafe { (*session).execution.op(thread, op) } {
-            break value;
-        }
-    };
+    unsafe { (*session).search.execution.wait_for(thread, event) };
+    leave(session, thread);
+    let value = take::take_other(OnFiber { session, thread }, op);
     advance(session, thread, arena);
     value
 }
@@ -146,50 +143,115 @@ fn unwatched_slowly(request: &mut Request<'_>) -> Value {
 pub(crate) fn take(request: &mut Request<'_>, stack: usize) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
-    let mut looked = false;
-    let value = loop {
-        // SAFETY: the session outlives its fibers; no other reference to it is in use while a
-        // fiber runs, and this one ends before the fiber is left.
-        let s = unsafe { &mut *session };
-        if request.object.tag.stamp() == s.stamp() {
-            request.op.addr = Addr(request.object.tag.number());
-        } else if !s.locate(thread, request) {
-            leave(session, thread);
-            continue;
-        }
-        if stack != 0 && s.is_careful() {
-            s.note_address(request.op.addr, request.object.tag);
-        }
-        let op = &request.op;
-        let fresh = s.execution.is_fresh(thread);
-        if stack != 0 || (fresh && op.kind == Kind::Read && !looked) {
-            looked = true;
-            match s.watch(thread, op, fresh, stack, arena) {
-                Watch::Go => {}
-                Watch::Wait | Watch::Try => {
-                    leave(session, thread);
-                    continue;
-                }
-                Watch::Stop => leave_for_good(session, thread),
-            }
-        }
-        if let Some(value) = s.execution.op(thread, op) {
-            if fresh {
-                s.pulse.at(op.site);
-                s.check_published(thread, op);
-                if s.pulse.is_stopped() {
-                    s.execution.repeat();
-                }
-                if s.execution.is_stopped() {
-                    leave_for_good(session, thread);
-                }
-            }
-            break value;
-        }
-        leave(session, thread);
-    };
+    let Request { object, init, op } = request;
+    let on = OnFiber { session, thread };
+    let value = take::take(OnObject { on, object, init: *init, stack, arena }, op);
     advance(session, thread, arena);
     value
+}
+
+/// A thread on its fiber, whose arena is put aside.
+#[derive(Clone, Copy)]
+struct OnFiber {
+    session: *mut Session,
+    thread: ThreadId,
+}
+
+impl OnFiber {
+    fn session<'a>(self) -> &'a mut Session {
+        // SAFETY: the session outlives its fibers; no other reference to it is in use while a
+        // fiber runs, and this one ends before the fiber is left.
+        unsafe { &mut *self.session }
+    }
+}
+
+impl Caller for OnFiber {
+    #[inline(always)]
+    fn thread(self) -> ThreadId {
+        self.thread
+    }
+
+    #[inline(always)]
+    fn search<'a>(self) -> &'a mut Search {
+        &mut self.session().search
+    }
+
+    #[inline(always)]
+    fn leave(self) {
+        leave(self.session, self.thread);
+    }
+}
+
+/// A thread that asks for an op on an object.
+#[derive(Clone, Copy)]
+struct OnObject<'a> {
+    on: OnFiber,
+    object: &'a Object<'a>,
+    init: Value,
+    stack: usize,
+    /// What the thread allocates from.
+    arena: *mut Arena,
+}
+
+impl Caller for OnObject<'_> {
+    #[inline(always)]
+    fn thread(self) -> ThreadId {
+        self.on.thread
+    }
+
+    #[inline(always)]
+    fn search<'a>(self) -> &'a mut Search {
+        self.on.search()
+    }
+
+    #[inline(always)]
+    fn leave(self) {
+        self.on.leave();
+    }
+}
+
+impl Asker for OnObject<'_> {
+    #[inline(always)]
+    fn locate(self, op: &mut Op) -> bool {
+        let (s, tag) = (self.on.session(), self.object.tag);
+        if tag.stamp() == s.stamp() {
+            op.addr = Addr(tag.number());
+        } else if !s.locate(self.on.thread, self.object, self.init, op) {
+            return false;
+        }
+        if self.stack != 0 && s.is_careful() {
+            s.note_address(op.addr, tag);
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn frame(self) -> usize {
+        self.stack
+    }
+
+    #[inline(always)]
+    fn watch(self, stand: &Stand<'_>) -> Watch {
+        let s = self.on.session();
+        if self.stack != 0 {
+            s.note(self.on.thread, stand.op.site);
+            s.trials.arena = self.arena;
+        }
+        // SAFETY: as in `session`; the entry of the op has left the registers there.
+        unsafe { watch::watch(&mut Handle::new(self.on.session), stand) }
+    }
+
+    #[inline(always)]
+    fn taken(self, op: &Op, fresh: bool) {
+        if fresh {
+            let s = self.on.session();
+            s.pulse.at(op.site);
+            s.check_published(self.on.thread, op);
+            if s.pulse.is_stopped() {
+                s.search.execution.repeat();
+            }
+        }
+    }
 }
 
 /// Takes an op that concerns no object.
@@ -202,10 +264,10 @@ fn other(op: &Op) -> Value {
         // SAFETY: the op is the caller's.
         return unsafe { other_watched(op) };
     }
-    if s.execution.samples() {
+    if s.search.execution.samples() {
         return sampling::other(op);
     }
-    match s.execution.repeat_op(thread, op) {
+    match s.search.execution.repeat_op(thread, op) {
         Repeat::Done(value) => {
             count(s, thread, arena::current());
             value
@@ -237,14 +299,7 @@ pub(crate) unsafe extern "C-unwind" fn other_watched(op: *const Op) -> Value {
 fn other_slowly(op: &Op) -> Value {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
-    let value = loop {
-        // SAFETY: as in `take`.
-        let s = unsafe { &mut *session };
-        if let Some(value) = s.execution.op(thread, op) {
-            break value;
-        }
-        leave(session, thread);
-    };
+    let value = take::take_other(OnFiber { session, thread }, op);
     advance(session, thread, arena);
     value
 }
@@ -260,7 +315,7 @@ pub(crate) fn advance(session: *mut Session, thread: ThreadId, arena: *mut Arena
 /// Counts an op.
 #[inline(always)]
 fn count(session: &Session, thread: ThreadId, arena: *mut Arena) {
-    if session.execution.position(thread) == session.watch_from {
+    if session.search.execution.position(thread) == session.watch_from {
         current::take_path(crate::registers::watched, true);
     }
     count_in(arena);
@@ -285,7 +340,7 @@ pub fn fence(mode: Mode, site: Site) {
 pub fn failed_spuriously() -> bool {
     let (session, thread) = context();
     // SAFETY: as in `take`.
-    let execution = unsafe { &(*session).execution };
+    let execution = unsafe { &(*session).search.execution };
     let last = EventId::new(thread, execution.position(thread) as usize - 1);
     let spurious = execution.graph().event(last).has(Event::SPURIOUS);
     forget_scratch();
@@ -314,9 +369,9 @@ fn fail(kind: violation::Kind, site: Site) -> ! {
     arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    let point = Point { thread, index: s.execution.position(thread), site };
+    let point = Point { thread, index: s.search.execution.position(thread), site };
     s.note(thread, site);
-    s.execution.fail(Violation { kind, point });
+    s.search.execution.fail(Violation { kind, point });
     leave_for_good(session, thread)
 }
 
@@ -325,7 +380,7 @@ fn fail(kind: violation::Kind, site: Site) -> ! {
 pub fn position() -> u32 {
     let (session, thread) = context();
     // SAFETY: as in `take`.
-    let position = unsafe { (*session).execution.position(thread) };
+    let position = unsafe { (*session).search.execution.position(thread) };
     forget_scratch();
     position
 }
@@ -384,9 +439,9 @@ pub fn wait_for_change(from: u32, site: Site) {
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    let point = Point { thread, index: s.execution.position(thread), site };
+    let point = Point { thread, index: s.search.execution.position(thread), site };
     s.note(thread, site);
-    if s.execution.spin(point, None, from) {
+    if s.search.execution.spin(point, None, from) {
         leave(session, thread);
     }
     arena::enter(arena);
@@ -398,9 +453,9 @@ fn stop(wait: Wait, site: Site) -> ! {
     arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    let point = Point { thread, index: s.execution.position(thread), site };
+    let point = Point { thread, index: s.search.execution.position(thread), site };
     s.note(thread, site);
-    s.execution.block(thread, Waiter { point, wait });
+    s.search.execution.block(thread, Waiter { point, wait });
     leave_for_good(session, thread)
 }
 
@@ -411,7 +466,7 @@ pub fn label(text: &dyn Fn() -> String, site: Site) {
     let s = unsafe { &mut *session };
     if let Some(recorder) = &mut s.recorder {
         let arena = arena::enter(std::ptr::null_mut());
-        recorder.label(thread, s.execution.position(thread), text(), site);
+        recorder.label(thread, s.search.execution.position(thread), text(), site);
         arena::enter(arena);
     }
 }
@@ -429,14 +484,14 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    let point = Point { thread, index: s.execution.position(thread), site };
+    let point = Point { thread, index: s.search.execution.position(thread), site };
     let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
         leave_for_good(session, thread)
     };
     s.cell_addresses[number as usize] = object.tag as *const Tag as usize;
     s.note(thread, site);
     let (kind, birth) = (s.known_cells[number as usize].kind, s.birth_of_cell(number));
-    let view = s.execution.view(thread);
+    let view = s.search.execution.view(thread);
     let known = |creator: ThreadId| view.get(creator.index()).copied().unwrap_or(0);
     let unborn = birth.filter(|&(creator, at)| creator != thread && known(creator) <= at);
     let violation = if let Some(accesses) = s.cells.access(number, point, writes, view) {
@@ -449,7 +504,7 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
         })
     };
     if let Some(kind) = violation {
-        s.execution.fail(Violation { kind, point });
+        s.search.execution.fail(Violation { kind, point });
         leave_for_good(session, thread);
     }
     arena::enter(arena);
@@ -465,16 +520,16 @@ pub fn end_access(object: Object<'_>, writes: bool, site: Site) {
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    let index = s.execution.position(thread).saturating_sub(1);
+    let index = s.search.execution.position(thread).saturating_sub(1);
     let point = Point { thread, index, site };
     let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
         leave_for_good(session, thread)
     };
     let kind = s.known_cells[number as usize].kind;
-    let view = s.execution.view(thread);
+    let view = s.search.execution.view(thread);
     if let Some(accesses) = s.cells.end_access(number, point, writes, view) {
         let kind = violation::Kind::Race { accesses, object: kind.to_string() };
-        s.execution.fail(Violation { kind, point });
+        s.search.execution.fail(Violation { kind, point });
         leave_for_good(session, thread);
     }
     arena::enter(arena);
@@ -486,7 +541,7 @@ impl Session {
     #[inline(always)]
     pub(crate) fn note(&mut self, thread: ThreadId, site: Site) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.note(Point { thread, index: self.execution.position(thread), site });
+            recorder.note(Point { thread, index: self.search.execution.position(thread), site });
         }
     }
 }
@@ -496,15 +551,15 @@ impl Session {
 pub(crate) fn leave(session: *mut Session, thread: ThreadId) {
     // SAFETY: the yielder lives on this fiber's stack for as long as the fiber does.
     unsafe {
-        let open = (*session).loops.is_open(thread);
+        let open = (*session).search.loops.is_open(thread);
         if open {
-            (*session).loops.leave(&(*session).execution, thread);
+            (*session).search.loops.leave(&(*session).search.execution, thread);
         }
         let yielder: *const Yielder<(), ()> = (&(*session).fibers)[thread.index()].yielder();
         (*yielder).suspend(());
         arena::enter(std::ptr::null_mut());
         if open {
-            (*session).loops.enter(thread);
+            (*session).search.loops.enter(thread);
         }
     }
 }
@@ -536,7 +591,7 @@ pub fn flush_after_store(site: Site) {
 #[inline(never)]
 pub(crate) extern "C" fn flushes_stores() -> bool {
     // SAFETY: as in `take`.
-    let flushes = unsafe { (*context().0).execution.model().flushes_stores() };
+    let flushes = unsafe { (*context().0).search.execution.model().flushes_stores() };
     forget_scratch();
     flushes
 }
@@ -565,7 +620,6 @@ pub fn refuse(problem: &str) -> ! {
     arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    s.error = Some(Error::Misuse { problem: problem.to_string() });
-    s.execution.repeat();
+    s.search.refuse(Error::Misuse { problem: problem.to_string() });
     leave_for_good(session, thread)
 }

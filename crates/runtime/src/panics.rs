@@ -98,7 +98,7 @@ fn record(info: &PanicHookInfo<'_>) {
     let place = info.location().map_or_else(String::new, |l| l.to_string());
     // SAFETY: we are on the session's OS thread, and nothing else refers to it now.
     let session_ref = unsafe { &mut *session };
-    let index = session_ref.execution.position(thread);
+    let index = session_ref.search.execution.position(thread);
     let point = Point { thread, index, site: Site(0) };
     let fatal = FATAL.iter().chain(&POINTERS).any(|start| message.starts_with(start));
     if !fatal {
@@ -123,7 +123,7 @@ fn record(info: &PanicHookInfo<'_>) {
         let place = session_ref.panics.last().map_or(place, |panic| panic.place.clone());
         (format!("a destructor panicked while another panic unwound: {}", causes.join(", then ")), place)
     };
-    session_ref.execution.fail(Violation { kind: Kind::Panic { message, place }, point });
+    session_ref.search.execution.fail(Violation { kind: Kind::Panic { message, place }, point });
     session_ref.fatal = true;
     session_ref.worn = true;
     ops::leave_for_good(session, thread);
@@ -143,7 +143,7 @@ pub fn escape(payload: &(dyn Any + Send)) {
         let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
         let message = text.unwrap_or_else(|| String::from("a value that is no text"));
-        let point = Point { thread, index: session.execution.position(thread), site: Site(0) };
+        let point = Point { thread, index: session.search.execution.position(thread), site: Site(0) };
         let place = String::new();
         session.panics.push(Panic { point, message, place, escaped: true, handled: false });
     }
@@ -166,7 +166,7 @@ pub fn end_execution(payload: &(dyn Any + Send)) {
     });
     let cause = panics.iter().rev().find(|panic| passed_on && panic.handled);
     if let Some(violation) = cause.or(own).map(Panic::violation) {
-        session_ref.execution.fail(violation);
+        session_ref.search.execution.fail(violation);
     }
     ops::leave_for_good(session, thread);
 }

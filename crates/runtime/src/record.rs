@@ -156,9 +156,10 @@ fn trim(frames: &mut Frames) {
 }
 
 /// Parts of the names of functions that user code calls into.
-const BELOW: [&str; 14] = [
+const BELOW: [&str; 15] = [
     "backtrace::",
     "__rust_end_short_backtrace",
+    "unpick_driver::",
     "unpick_runtime::",
     "unpick::alloc::",
     "unpick::sync::",

@@ -10,19 +10,22 @@ use std::sync::Arc;
 
 use corosensei::{CoroutineResult, Yielder};
 use unpick_checkers::race::Cells;
-use unpick_checkers::{race, stuck};
 use unpick_core::error::Error;
 use unpick_core::event::Event;
 use unpick_core::execution::{Divergence, Execution, Outcome};
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, ThreadId};
 use unpick_core::timeouts::Timeouts;
-use unpick_core::violation::{Access, Kind, Point, Violation, Wait, Waiter};
+use unpick_core::violation::{Access, Kind, Point, Violation};
+use unpick_driver::judge;
+use unpick_driver::knowledge::Knowledge;
+use unpick_driver::search::Search;
 
 use crate::arena::{self, Arena};
 use crate::clocks::Clocks;
 use crate::current;
-use crate::facts::Facts;
+use crate::facts::SharedUses;
 use crate::fiber::Fiber;
+use crate::frontend::Handle;
 use crate::known::Known;
 use crate::limits::Limits;
 use crate::locals::{self, Locals};
@@ -35,7 +38,6 @@ use crate::statics::Statics;
 use crate::trial::{self, Trials};
 use crate::wording;
 use unpick_core::thread_set::ThreadSet;
-use unpick_loops::Loops;
 
 /// The program under test: called once per execution.
 pub type Program = Arc<dyn Fn() + Send + Sync>;
@@ -64,7 +66,7 @@ const NEVER: u32 = u32::MAX;
 
 /// A check in progress.
 pub(crate) struct Session {
-    pub(crate) execution: Execution,
+    pub(crate) search: Search,
     pub(crate) fibers: Vec<Fiber>,
     pub(crate) jobs: Vec<Option<Job>>,
     pub(crate) arenas: Vec<Option<Box<Arena>>>,
@@ -77,12 +79,10 @@ pub(crate) struct Session {
     /// Words of static memory that held addresses of blocks at the end of an execution.
     pub(crate) roots: RefCell<Vec<usize>>,
     pub(crate) panics: Vec<Panic>,
-    pub(crate) loops: Loops,
     /// Threads of a sampled execution that are watched, since they go round.
     pub(crate) watched: ThreadSet,
     /// Tries rounds of loops.
     pub(crate) trials: Trials,
-    pub(crate) error: Option<Error>,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) limits: Limits,
@@ -92,16 +92,12 @@ pub(crate) struct Session {
     watches: bool,
     /// How many events the main thread had when it spawned its first thread in this run.
     first_spawn: u32,
-    /// Places where a loop was cut.
-    pub(crate) cut_loops: Vec<Site>,
     /// Whether this OS thread can no longer be used.
     pub(crate) worn: bool,
     /// Whether the process must end after the report.
     pub(crate) fatal: bool,
-    /// What is known about the program.
-    pub(crate) facts: Facts,
-    /// What threads were called in the exploration whose schedule is followed; empty: as now.
-    pub(crate) names: Vec<u32>,
+    /// Uses of values that are made once.
+    pub(crate) uses: SharedUses,
     /// What the library keeps for each thread.
     pub(crate) data: Vec<*const ()>,
     /// Thread-locals and clocks.
@@ -109,12 +105,6 @@ pub(crate) struct Session {
     pub(crate) clocks: Clocks,
     /// Threads that need not end.
     pub(crate) detached: Vec<ThreadId>,
-    /// Whether the exploration must start again, since more has become visible.
-    pub(crate) renew: bool,
-    /// Whether no execution comes to its end: then threads that others let go on now and then are stuck.
-    pub(crate) impatient: bool,
-    /// Whether a thread has waited for another to wake it.
-    pub(crate) waits: bool,
     /// Where an operation was weaker than SeqCst; looked for under strategies over traces only.
     pub(crate) weak: Option<Site>,
     /// Whether the global allocator is ours.
@@ -163,10 +153,11 @@ impl Session {
         execution: Execution,
         program: Program,
         limits: Limits,
+        knowledge: Knowledge,
         pulse: Arc<Pulse>,
     ) -> Box<Session> {
         Box::new(Session {
-            execution,
+            search: Search::new(execution, limits.loops, knowledge),
             fibers: Vec::new(),
             jobs: Vec::new(),
             arenas: Vec::new(),
@@ -177,28 +168,21 @@ impl Session {
             statics: Statics::default(),
             roots: RefCell::default(),
             panics: Vec::new(),
-            loops: Loops::default(),
             watched: ThreadSet::new(),
             trials: Trials::default(),
-            error: None,
             recorder: None,
             pulse,
             limits,
             watch_from: NEVER,
             watches: false,
             first_spawn: NEVER,
-            cut_loops: Vec::new(),
             worn: false,
             fatal: false,
-            facts: Facts::new(&[]),
-            names: Vec::new(),
+            uses: SharedUses::default(),
             data: Vec::new(),
             locals: Locals::default(),
             clocks: Clocks::default(),
             detached: Vec::new(),
-            renew: false,
-            impatient: false,
-            waits: false,
             weak: None,
             has_allocator: false,
             model: 0,
@@ -226,19 +210,19 @@ impl Session {
 
     /// Replaces the execution: what follows starts from nothing.
     pub(crate) fn restart(&mut self, execution: Execution) -> Execution {
-        std::mem::replace(&mut self.execution, execution)
+        std::mem::replace(&mut self.search.execution, execution)
     }
 
     /// Lets threads allocate from arenas, or not.
     pub(crate) fn use_arenas(&mut self, on_arenas: bool) {
         self.on_arenas = on_arenas;
-        self.execution.set_stable_addresses(on_arenas && !self.spilled && !self.outside);
+        self.search.execution.set_stable_addresses(on_arenas && !self.spilled && !self.outside);
     }
 
     /// The program is about to ask for memory that is elsewhere in each run.
     pub(crate) fn lose_addresses(&mut self) {
         self.outside = true;
-        self.execution.set_stable_addresses(false);
+        self.search.execution.set_stable_addresses(false);
     }
 
     /// Whether threads allocate from arenas.
@@ -275,7 +259,7 @@ impl Session {
 
     fn begin(&mut self) {
         self.pulse.begin();
-        self.execution.begin();
+        self.search.begin(current::place().start, trial::settle);
         self.runs += 1;
         // Memory of our own is made anew in each run, tags included, so one stamp will do; and the
         // state of a loop, which may have objects on its stack, is the same in every run.
@@ -291,7 +275,7 @@ impl Session {
         self.cell_addresses.clear();
         self.addresses.clear();
         self.arenas.iter_mut().flatten().for_each(|arena| arena.reset());
-        self.known.resize(self.execution.graph().location_count(), Known::NONE);
+        self.known.resize(self.search.execution.graph().location_count(), Known::NONE);
         self.ordered = false;
         self.counters.begin();
         self.first_spawn = NEVER;
@@ -303,17 +287,15 @@ impl Session {
         self.locals.clear();
         self.clocks.clear();
         self.detached.clear();
-        self.execution.set_timers(self.limits.timeouts == Timeouts::Last);
-        self.loops.rounds.settle_by(trial::settle);
-        self.loops.begin(current::place().start, self.execution.has_stable_addresses());
-        self.execution.set_spare(self.loops.spare());
+        self.search.execution.set_timers(self.limits.timeouts == Timeouts::Last);
         self.watched.clear();
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
         self.want_block();
         self.watch_from = NEVER;
-        self.watches = self.is_careful() || (self.loops.places.any() && !self.execution.samples());
+        self.watches =
+            self.is_careful() || (self.search.loops.places.any() && !self.search.execution.samples());
         self.take_path(false);
     }
 
@@ -342,18 +324,19 @@ impl Session {
     #[inline(always)]
     fn choose_path(&mut self, thread: ThreadId) {
         let mut watched = self.is_careful();
-        if self.execution.samples() {
+        if self.search.execution.samples() {
             watched |= self.watched.contains(thread);
-        } else if self.loops.places.any() && !watched {
-            self.watch_from = self.loops.watch_from(&self.execution, thread, self.limits.max_rounds);
-            watched = self.execution.position(thread) >= self.watch_from;
+        } else if self.search.loops.places.any() && !watched {
+            self.watch_from =
+                self.search.loops.watch_from(&self.search.execution, thread, self.limits.loops.rounds);
+            watched = self.search.execution.position(thread) >= self.watch_from;
         }
         self.take_path(watched);
     }
 
     #[inline(always)]
     fn take_path(&self, watched: bool) {
-        let path = match (watched, self.execution.samples()) {
+        let path = match (watched, self.search.execution.samples()) {
             (true, _) => crate::registers::watched,
             (false, true) => crate::ops::sampled,
             (false, false) => crate::ops::unwatched,
@@ -379,16 +362,13 @@ impl Session {
     }
 
     fn end(&mut self) -> Outcome {
-        let outcome = self.execution.end();
-        let outcome = self.review(outcome);
-        if self.weak.is_none() && self.execution.strategy().traces().is_some() {
+        // SAFETY: no fiber runs, and the session is used by nobody else meanwhile.
+        let outcome = judge::judge(&mut unsafe { Handle::new(self) });
+        if self.weak.is_none() && self.search.execution.strategy().traces().is_some() {
             self.weak = self.weak_operation();
         }
-        let leak = if matches!(outcome, Outcome::Complete) { self.leak() } else { None };
-        if !matches!(outcome, Outcome::Complete) {
-            self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
-            self.jobs.fill(None);
-        }
+        self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
+        self.jobs.fill(None);
         if self.on_arenas && !self.spilled && self.uses_heap() {
             self.spilled = true;
             self.use_arenas(true);
@@ -397,21 +377,13 @@ impl Session {
         // What the program has freed on the system heap.
         self.keeping.iter_mut().for_each(|kept| kept.free_kept());
         self.worn |= std::thread::panicking();
-        // The usual case, in which nothing is wrong.
-        let plain = self.execution.graph().has_plain();
-        if matches!(outcome, Outcome::Complete) && leak.is_none() && self.panics.is_empty() && !plain {
-            return outcome;
-        }
-        match (self.judge(outcome), leak) {
-            (Outcome::Complete, Some(leak)) => Outcome::Violated(Box::new(leak)),
-            (outcome, _) => outcome,
-        }
+        outcome
     }
 
     /// Where an operation of this run was weaker than SeqCst, so that weak memory may show more than
     /// traces do. Waiting for locks and signals does not count, and poison is told by those who wait.
     fn weak_operation(&self) -> Option<Site> {
-        let graph = self.execution.graph();
+        let graph = self.search.execution.graph();
         let is_weak = |event: &&Event| {
             let accesses = event.addr != Addr::NONE && event.effective_mode() != Mode::SeqCst;
             let waits = matches!(event.rmw, Rmw::Lock | Rmw::Await | Rmw::Post | Rmw::AddUnlocked);
@@ -420,46 +392,12 @@ impl Session {
         graph.order().iter().map(|&id| graph.event(id)).find(is_weak).map(|event| event.site)
     }
 
-    /// Turns an outcome into the violation that it shows, if it shows one.
-    fn judge(&mut self, outcome: Outcome) -> Outcome {
-        match outcome {
-            Outcome::Complete | Outcome::Blocked(_) => {
-                let graph = self.execution.graph();
-                let patient = !self.impatient && !self.execution.strategy().follows();
-                let (outcome, stuck) =
-                    stuck::settle(graph, outcome, patient, &[], |waiters| self.has_ended(waiters));
-                // In an execution that is given up, somebody might still have looked at a panic.
-                let over = stuck.is_some() || matches!(outcome, Outcome::Complete);
-                let panic = self.panics.iter().find(|panic| over && panic.is_unhandled());
-                let violation = panic.map(Panic::violation).or_else(|| race::in_graph(graph)).or(stuck);
-                violation.map_or(outcome, |violation| Outcome::Violated(Box::new(violation)))
-            }
-            // A strategy has given the execution up: somebody might still have looked at a panic.
-            Outcome::Ended if self.execution.looks_ahead() => Outcome::Ended,
-            // A part of an execution, run again to be told about: a panic in it was not handled.
-            Outcome::Ended => {
-                let unhandled = self.panics.iter().find(|panic| panic.is_unhandled());
-                // The part may end before the last panic has left its thread.
-                let latest = self.panics.last().filter(|panic| !panic.handled);
-                let panic = unhandled.or(latest).map(Panic::violation);
-                panic.map_or(Outcome::Ended, |violation| Outcome::Violated(Box::new(violation)))
-            }
-            Outcome::Diverged(_) if self.learn_from_divergence() => Outcome::Again,
-            Outcome::Diverged(divergence) => {
-                let error = self.diverged(&divergence);
-                self.error.get_or_insert(error);
-                Outcome::Diverged(divergence)
-            }
-            other => other,
-        }
-    }
-
     /// Whether only threads are left that need not end, in an execution that is drawn: the others tell how far
     /// those come. Where all executions are explored, what they still do may be seen in others.
     fn is_over(&mut self) -> bool {
-        let graph = self.execution.graph();
+        let graph = self.search.execution.graph();
         let ended = |thread: ThreadId| graph.is_finished(thread) || self.detached.contains(&thread);
-        let over = self.execution.samples()
+        let over = self.search.execution.samples()
             && graph.is_finished(ThreadId::MAIN)
             && (0..graph.thread_count()).all(|thread| ended(ThreadId(thread as u32)));
         if over {
@@ -467,14 +405,6 @@ impl Session {
             self.jobs.fill(None);
         }
         over
-    }
-
-    /// Whether the process has ended, or would have.
-    fn has_ended(&self, waiters: &[Waiter]) -> bool {
-        let main_ended = self.execution.graph().is_finished(ThreadId::MAIN);
-        let needed = waiters.iter().any(|waiter| !self.detached.contains(&waiter.point.thread));
-        ((self.limits.abandons || !needed) && main_ended)
-            || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
     }
 
     /// Checks that the thread which has just used a location knows of its initialisation.
@@ -493,7 +423,7 @@ impl Session {
     #[inline(always)]
     pub(crate) fn before_spawn(&mut self, parent: ThreadId) {
         if parent == ThreadId::MAIN && self.first_spawn == NEVER {
-            self.first_spawn = self.execution.position(parent);
+            self.first_spawn = self.search.execution.position(parent);
         }
     }
 
@@ -503,7 +433,7 @@ impl Session {
     }
 
     /// What an error says about a replay that went astray.
-    fn diverged(&self, divergence: &Divergence) -> Error {
+    pub(crate) fn told_divergence(&self, divergence: &Divergence) -> Error {
         let kind = |op: &Op| self.known.get(op.addr.index()).map_or("", |known| known.kind);
         let [before, now] = [divergence.before.map(|event| event.op()), divergence.now];
         let same = before.zip(now).is_some_and(|(before, now)| {
@@ -522,8 +452,8 @@ impl Session {
 
     #[inline(never)]
     fn check_creator(&mut self, thread: ThreadId, op: &Op, creator: ThreadId, birth: u32) {
-        let graph = self.execution.graph();
-        let index = self.execution.position(thread) - 1;
+        let graph = self.search.execution.graph();
+        let index = self.search.execution.position(thread) - 1;
         let event = unpick_core::event::EventId { thread, index };
         if graph.hb(event)[creator.index()] > birth {
             return;
@@ -532,7 +462,7 @@ impl Session {
         let writes = graph.event(event).is_write();
         let access = Access { point, writes, atomic: true };
         let object = self.known[op.addr.index()].kind.to_string();
-        self.execution.fail(Violation { kind: Kind::Unpublished { access, creator, object }, point });
+        self.search.execution.fail(Violation { kind: Kind::Unpublished { access, creator, object }, point });
     }
 }
 
@@ -542,16 +472,16 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
     // end before a fiber is resumed.
     unsafe {
         (*session).begin();
-        while let Some(thread) = (*session).execution.next_thread().or_else(|| (*session).fire()) {
+        while let Some(thread) = (*session).search.execution.next_thread().or_else(|| (*session).fire()) {
             if thread.index() >= (*session).fibers.len()
                 && let Err(error) = (*session).equip(thread)
             {
-                (*session).error = Some(error);
+                (*session).search.error = Some(error);
                 break;
             }
             loop {
                 resume(session, thread);
-                if (*session).loops.trial.is_none() {
+                if (*session).search.loops.trial.is_none() {
                     break;
                 }
                 (*session).try_round();

@@ -82,7 +82,7 @@ pub(crate) extern "C" fn knows_all_ended() -> bool {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `used`.
-    let alone = unsafe { (*session).execution.is_alone(thread) };
+    let alone = unsafe { (*session).search.execution.is_alone(thread) };
     arena::enter(arena);
     forget_scratch();
     alone
@@ -110,7 +110,7 @@ pub(crate) unsafe extern "C" fn oldest_value(tag: *const Tag, init: Value) -> Va
     let (s, tag) = unsafe { (&mut *session, &*tag) };
     let arena = arena::enter(std::ptr::null_mut());
     let value = match tag.stamp() == s.stamp() {
-        true => s.execution.oldest_value(thread, unpick_core::op::Addr(tag.number())),
+        true => s.search.execution.oldest_value(thread, unpick_core::op::Addr(tag.number())),
         false => init,
     };
     arena::enter(arena);
@@ -163,7 +163,7 @@ pub fn wait_unless(object: Object<'_>, init: Value, op: Op, over: &dyn Fn() -> b
     loop {
         // SAFETY: as in `used`; the reference ends before the fiber is left.
         let s = unsafe { &mut *session };
-        let is_over = match s.execution.recorded(thread) {
+        let is_over = match s.search.execution.recorded(thread) {
             Some(event) => event.rmw != op.rmw,
             None => over(),
         };
@@ -173,11 +173,11 @@ pub fn wait_unless(object: Object<'_>, init: Value, op: Op, over: &dyn Fn() -> b
         }
         if request.object.tag.stamp() == s.stamp() {
             request.op.addr = unpick_core::op::Addr(request.object.tag.number());
-        } else if !s.locate(thread, &mut request) {
+        } else if !s.locate(thread, &request.object, request.init, &mut request.op) {
             leave(session, thread);
             continue;
         }
-        if let Some(value) = s.execution.op(thread, &request.op) {
+        if let Some(value) = s.search.execution.op(thread, &request.op) {
             advance(session, thread, arena);
             return Some(value);
         }
@@ -196,7 +196,7 @@ pub fn wake(tag: &Tag) {
     let s = unsafe { &mut *session };
     if tag.stamp() == s.stamp() {
         let arena = arena::enter(std::ptr::null_mut());
-        s.execution.ask_again(unpick_core::op::Addr(tag.number()));
+        s.search.execution.ask_again(unpick_core::op::Addr(tag.number()));
         arena::enter(arena);
     }
 }

@@ -279,20 +279,20 @@ fn tell(session: &Session, thread: ThreadId, orderly: bool) -> fmt::Result {
 }
 
 fn site_of(session: &Session, event: EventId) -> Site {
-    session.execution.graph().event(event).site
+    session.search.execution.graph().event(event).site
 }
 
 /// The last event before the overflow: of the thread, or the one that spawned it.
 fn last(session: &Session, thread: ThreadId) -> Option<EventId> {
-    match session.execution.position(thread) {
-        0 => session.execution.graph().spawn_of(thread),
+    match session.search.execution.position(thread) {
+        0 => session.search.execution.graph().spawn_of(thread),
         count => Some(EventId { thread, index: count - 1 }),
     }
 }
 
 /// The schedule that leads to the overflow.
 fn token(session: &Session, thread: ThreadId) -> String {
-    let graph = session.execution.graph();
+    let graph = session.search.execution.graph();
     let order = last(session, thread).map(|last| linearise(graph, &graph.closure(&[last])));
     Schedule::new(graph, &order.unwrap_or_default(), session.model).to_string()
 }

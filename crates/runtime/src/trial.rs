@@ -159,7 +159,7 @@ impl Runtime<'_> {
             return self.trial.entered(machine, self.trial.position().into());
         }
         if function == ops::failed_spuriously as *const () as usize {
-            let failed = self.trial.failed_spuriously(self.session.execution.graph());
+            let failed = self.trial.failed_spuriously(self.session.search.execution.graph());
             return self.trial.entered(machine, failed.into());
         }
         // What a thread knows is what it knew in the round, since it got the same answers.
@@ -247,7 +247,7 @@ impl Runtime<'_> {
     }
 
     fn op(&mut self, machine: &mut Machine, op: &Op) -> Enter {
-        let value = self.trial.op(&self.session.execution, op);
+        let value = self.trial.op(&self.session.search.execution, op);
         self.trial.entered(machine, value.unwrap_or_default())
     }
 
@@ -276,14 +276,14 @@ impl Session {
     /// It is called by the worker, while the thread stands at its op.
     #[cold]
     pub(crate) fn try_round(&mut self) {
-        let Some(trial) = self.loops.trial.take() else { return };
+        let Some(trial) = self.search.loops.trial.take() else { return };
         let mut machine = self.trials.machine.take().unwrap_or_else(Machine::take);
         let memory = Memory::new(self.trials.arena).filter(|memory| self.arena(trial.thread) == memory.arena);
         let this: *mut Session = self;
         current::set(this, Some(trial.thread));
         self.choose_paths(trial.thread);
-        let mut rounds = std::mem::take(&mut self.loops.rounds);
-        let (session, graph) = (&*self, self.execution.graph());
+        let mut rounds = std::mem::take(&mut self.search.loops.rounds);
+        let (session, graph) = (&*self, self.search.execution.graph());
         let mut run = |trial: &mut Trial, machine: &mut Machine| {
             let first = trial.begin(graph);
             trial.set_out(machine, first);
@@ -303,13 +303,10 @@ impl Session {
         // SAFETY: as above.
         let (trial, verdict) =
             unsafe { trial.judge(&mut rounds, graph, &mut machine, dead, &home, &mut run) };
-        self.loops.rounds = rounds;
+        self.search.loops.rounds = rounds;
         self.trials.machine = Some(machine);
         memory.into_iter().for_each(Memory::rewind);
-        if let Some(renew) = self.loops.tried(&self.execution, &trial, &verdict) {
-            self.renew |= renew;
-            self.execution.repeat();
-        }
+        self.search.tried(&trial, &verdict);
         current::set(this, None);
     }
 

@@ -10,14 +10,19 @@
 use std::collections::BTreeSet;
 
 use unpick_checkers::{race, stuck};
+use unpick_core::error::Error;
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId};
+use unpick_core::plan::{Ending as End, Plan, Single};
 use unpick_core::round::{self, Spare};
 use unpick_core::schedule::{Schedule, linearise};
 use unpick_core::strategy::Strategy;
 use unpick_core::violation::{Point, Wait, Waiter};
+use unpick_driver::explore::{self, Explorer, Pause, Runner};
+use unpick_driver::knowledge::Knowledge;
+use unpick_driver::search::{LoopLimits, Search};
 use unpick_strategies::in_order::InOrder;
 use unpick_strategies::optimal::Optimal;
 use unpick_strategies::replay::{Replay, fits};
@@ -119,81 +124,111 @@ impl<'a> Settings<'a> {
 ///
 /// When the model is not known, or the engine finds the program not to repeat itself.
 pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
-    explore_with(program, settings, &Spare::default())
+    let (model, fixed) = (settings.model.to_string(), Settings { model: "", ..settings });
+    let mut plan = Box::new(Single::new(move || {
+        let model = unpick_models::by_name(&model).expect("a known memory model");
+        Execution::new(model, strategy(fixed), fixed.most_events)
+    }));
+    let loops = LoopLimits { recognised: settings.recognises, rounds: usize::MAX };
+    let machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
+    let mut data = Data {
+        search: Search::new(plan.begin(), loops, Knowledge::default()),
+        program,
+        settings,
+        arrivals: vec![Vec::new(); machines.len()],
+        machines,
+        spare: Spare::default(),
+        found: Explored::default(),
+    };
+    let limits = explore::Limits { executions: None, time: None, violations: usize::MAX, ends_at_cut: false };
+    match Explorer::new(plan, 0, limits, None).go_on(&mut data) {
+        Ok(Pause::Over(End::Exhausted)) => {}
+        Ok(Pause::Over(End::Executions)) => data.found.given_up = true,
+        other => panic!("unexpected ending {other:?} of {program}"),
+    }
+    let Data { search, mut found, .. } = data;
+    found.left_out = search.execution.strategy().preemption_bound().map_or(0, |bound| bound.left_out);
+    found
 }
 
-/// The same, with as many rounds of loops as are known to matter.
-fn explore_with(program: &Program, settings: Settings<'_>, spare: &Spare) -> Explored {
-    let model = unpick_models::by_name(settings.model).expect("a known memory model");
-    let mut execution = Execution::new(model, strategy(settings), settings.most_events);
-    execution.set_spare(spare);
-    let mut machines: Vec<Machine> = program.compile().into_iter().map(Machine::new).collect();
-    let (mut found, mut in_vain) = (Explored::default(), 0);
-    let mut arrivals: Vec<Vec<Arrival>> = vec![Vec::new(); machines.len()];
-    loop {
-        if execution.stats().runs >= settings.most_executions {
-            found.given_up = true;
-            break;
-        }
-        let outcome = run_with(&mut execution, program, &mut machines, &mut arrivals, settings.recognises);
+/// A program that is data, and what was found of it.
+struct Data<'a> {
+    search: Search,
+    program: &'a Program,
+    settings: Settings<'a>,
+    machines: Vec<Machine>,
+    arrivals: Vec<Vec<Arrival>>,
+    /// As many rounds of loops as are known to matter.
+    spare: Spare,
+    found: Explored,
+}
+
+impl Runner for Data<'_> {
+    fn search(&mut self) -> &mut Search {
+        &mut self.search
+    }
+
+    fn run(&mut self) -> Result<Outcome, Error> {
+        let Data { search: Search { execution, knowledge, limits, .. }, program, .. } = self;
+        execution.set_spare(&self.spare);
+        let outcome = run_with(execution, program, &mut self.machines, &mut self.arrivals, limits.recognised);
         execution.note_accesses();
         if let Some((spare, _)) = execution.wanted_spare() {
-            if spare.rounds > round::MOST_SPARE {
-                found.given_up = true;
-                break;
-            }
-            return explore_with(program, settings, &spare);
+            self.found.given_up = spare.rounds > round::MOST_SPARE;
+            self.spare = spare;
+            knowledge.grow();
+            return Ok(Outcome::Again);
         }
-        let graph = execution.graph();
-        if execution.is_beyond() {
-            found.beyond += 1;
-            if !execution.advance() {
-                break;
+        self.count(&outcome);
+        Ok(outcome)
+    }
+
+    fn pause(&mut self, _: &Explorer) -> Option<Pause> {
+        let most = self.settings.most_executions;
+        let over = self.found.given_up || self.search.execution.stats().runs >= most;
+        over.then_some(Pause::Over(End::Executions))
+    }
+
+    fn begin_search(&mut self) {
+        let given_up = self.found.given_up;
+        self.found = Explored { given_up, ..Explored::default() };
+    }
+}
+
+impl Data<'_> {
+    fn count(&mut self, outcome: &Outcome) {
+        let Data { search, program, found, arrivals, .. } = self;
+        let (graph, patient) = (search.execution.graph(), !search.knowledge.is_impatient());
+        match outcome {
+            _ if search.execution.is_beyond() => {
+                found.beyond += 1;
+                return;
             }
-            continue;
-        }
-        if matches!(outcome, Outcome::Ended) {
-            found.ended += 1;
-            if !execution.advance() {
-                break;
+            Outcome::Ended => {
+                found.ended += 1;
+                return;
             }
-            continue;
-        }
-        if matches!(outcome, Outcome::Cut(_)) {
-            found.cut += 1;
-            if !execution.advance() {
-                break;
+            Outcome::Cut(_) => {
+                found.cut += 1;
+                return;
             }
-            continue;
-        }
-        found.racy += u64::from(race::in_graph(graph).is_some());
-        match &outcome {
             Outcome::Complete => found.complete += 1,
             Outcome::Blocked(waiters) => {
                 found.blocked += 1;
-                found.deadlock += u64::from(stuck::judge(graph, waiters, true, &[]).is_some());
-                in_vain += u64::from(stuck::judge(graph, waiters, false, &[]).is_some());
+                found.deadlock += u64::from(stuck::judge(graph, waiters, patient, &[]).is_some());
             }
             other => panic!("unexpected outcome {other:?} of {program}"),
         }
-        if settings.keys {
+        found.racy += u64::from(race::in_graph(graph).is_some());
+        if self.settings.keys {
             let key = key(graph, program);
             if matches!(outcome, Outcome::Complete) {
-                let rounds = idle_rounds(graph, &arrivals);
+                let rounds = idle_rounds(graph, arrivals);
                 found.rounds.extend(rounds.map(|round| (key.clone(), round)));
             }
             found.duplicates += u64::from(!found.keys.insert(key));
         }
-        if !execution.advance() {
-            break;
-        }
     }
-    if found.complete == 0 && found.cut == 0 && !found.given_up {
-        // Threads that let each other go on now and then never get anywhere.
-        found.deadlock = in_vain;
-    }
-    found.left_out = execution.strategy().preemption_bound().map_or(0, |bound| bound.left_out);
-    found
 }
 
 fn strategy(settings: Settings<'_>) -> Box<dyn Strategy> {

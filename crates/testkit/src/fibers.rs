@@ -19,15 +19,17 @@ use std::time::Duration;
 use unpick::sync::atomic::{AtomicI64, Ordering, fence};
 use unpick_check::{Config, registry};
 use unpick_core::event::{Event, EventId};
-use unpick_core::execution::Outcome;
+use unpick_core::execution::{Execution, Outcome};
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Site, ThreadId};
 use unpick_core::plan::{Ending, Single};
 use unpick_core::schedule::Knowledge;
 use unpick_core::violation::{Kind as Violation, Wait};
+use unpick_driver::explore;
+use unpick_driver::search::LoopLimits;
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::site::site;
-use unpick_runtime::worker::{self, Budget, Task};
+use unpick_runtime::worker::{self, Task};
 use unpick_runtime::{Limits, Tag};
 
 use crate::drive::{self, Explored, Settings};
@@ -145,11 +147,10 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
     let theirs = Arc::clone(&witness);
     let task = Task {
         limits: Limits {
-            ends_at_cut: false,
+            interrupts: false,
             timeouts: unpick_core::timeouts::Timeouts::Any,
             stack_size: config.stack_size,
-            loops: config.loops,
-            max_rounds: config.max_rounds,
+            loops: LoopLimits { recognised: config.loops, rounds: config.max_rounds },
             spurious_wakeups: config.spurious_wakeups,
             abandons: false,
             leaks: false,
@@ -157,7 +158,13 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             arenas: true,
         },
         known: Knowledge::default(),
-        budget: Budget { executions: most_executions, time: None, hang: HANG, interrupts: false },
+        budget: explore::Limits {
+            executions: most_executions,
+            time: None,
+            violations: usize::MAX,
+            ends_at_cut: false,
+        },
+        hang: HANG,
         model: 0,
         plan: Box::new(Single::new(move || registry::execution(&config).expect("a known memory model"))),
         program: closure(program),
@@ -165,10 +172,10 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
         observer: Some(Box::new({
             let mut machines: Vec<Machine> = seen.compile().into_iter().map(Machine::new).collect();
             let keys = settings.keys;
-            move |graph: &Graph, outcome: &Outcome, _: &[u64]| {
+            move |execution: &Execution, outcome: &Outcome| {
                 let over = !matches!(outcome, Outcome::Again);
-                let key = (keys && over).then(|| key(graph, &seen, &mut machines));
-                theirs.lock().unwrap_or_else(PoisonError::into_inner).see(outcome, key)
+                let key = (keys && over).then(|| key(execution.graph(), &seen, &mut machines));
+                theirs.lock().unwrap_or_else(PoisonError::into_inner).see(outcome, key);
             }
         })),
     };
@@ -231,17 +238,17 @@ struct Witness {
 }
 
 impl Witness {
-    /// Counts an execution; `true` if the exploration is to go on after a violation.
-    fn see(&mut self, outcome: &Outcome, key: Option<Key>) -> bool {
+    /// Counts an execution.
+    fn see(&mut self, outcome: &Outcome, key: Option<Key>) {
         match outcome {
             Outcome::Complete => self.found.complete += 1,
             Outcome::Cut(_) => {
                 self.found.cut += 1;
-                return true;
+                return;
             }
             Outcome::Blocked(waiters) if waiters.iter().any(|waiter| waiter.wait == Wait::Bound) => {
                 self.found.cut += 1;
-                return true;
+                return;
             }
             Outcome::Blocked(_) => self.found.blocked += 1,
             Outcome::Violated(violation)
@@ -253,18 +260,17 @@ impl Witness {
             // The search starts over: what it has found so far it will find again.
             Outcome::Again => {
                 self.found = Explored::default();
-                return true;
+                return;
             }
-            Outcome::Ended if self.gives_up => return true,
+            Outcome::Ended if self.gives_up => return,
             other => {
                 self.problem.get_or_insert_with(|| format!("unexpected outcome {other:?}"));
-                return false;
+                return;
             }
         }
         if key.is_some_and(|key| !self.found.keys.insert(key)) {
             self.found.duplicates += 1;
         }
-        true
     }
 }
 

@@ -13,12 +13,13 @@ use unpick_core::plan::{Ending, Plan};
 use unpick_core::schedule::Knowledge;
 use unpick_core::trace::Finding;
 use unpick_core::violation::{Kind, Violation};
+use unpick_driver::explore;
+use unpick_driver::search::LoopLimits;
 use unpick_report::TextOptions;
-use unpick_runtime::worker::{Budget, Explored, Task};
+use unpick_runtime::worker::{Explored, Task};
 use unpick_runtime::{Limits, Program, interrupt, ops, site, worker};
 
 use crate::here;
-use crate::keep_going::Collection;
 use crate::learning::{self, Lesson};
 use crate::replay;
 use crate::telling;
@@ -461,24 +462,24 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
         plan,
         program: Arc::clone(program),
         limits: Limits {
+            interrupts: true,
             stack_size: config.stack_size,
-            loops: config.loops,
-            max_rounds: config.max_rounds,
+            loops: LoopLimits { recognised: config.loops, rounds: config.max_rounds },
             spurious_wakeups: config.spurious_wakeups,
             leaks: config.leaks,
             timeouts: config.timeouts,
-            ends_at_cut: config.ends_at_cut,
             abandons: config.detached == Detached::Abandoned,
             only_owned_leaks: config.only_owned_leaks,
             arenas: config.arenas,
         },
         known: Knowledge::default(),
-        budget: Budget {
+        budget: explore::Limits {
             executions: config.max_executions,
             time: config.time_at_most(),
-            hang: config.hang_limit,
-            interrupts: true,
+            violations: config.keep_going,
+            ends_at_cut: config.ends_at_cut,
         },
+        hang: config.hang_limit,
         model: registry::number_of(&config.model),
         recorder: None,
         observer: None,
@@ -493,10 +494,8 @@ pub(crate) fn explore(
 ) -> Result<Verdict, Error> {
     let _listening = interrupt::listen();
     let mut meter = Meter::new(config);
-    let collection = Collection::default();
     let mut task = task(config, program, plan);
-    task.observer = collection.observer(config);
-    task.known.facts.clone_from(&lesson.known);
+    task.known.facts = lesson.known.bits().to_vec();
     let explored = worker::explore(task, &mut |pulse, elapsed| {
         // The worker says how the check stands some time after it was asked.
         if meter.is_near(elapsed) {
@@ -509,9 +508,8 @@ pub(crate) fn explore(
     // What is told names the strategy that was at work in the end.
     let (decides, config) = (config.decides(), &config.named(&explored.outlook));
     let summary = summary(config, &explored, decides);
-    let found = collection.finish(config, &explored);
-    if !found.is_empty() {
-        return telling::tell_all(config, program, &found, summary, explored.fatal);
+    if !explored.found.is_empty() {
+        return telling::tell_all(config, program, &explored.found, summary, explored.fatal);
     }
     Ok(conclusion(config, &explored, decides).verdict(summary, site::describe))
 }

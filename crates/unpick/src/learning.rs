@@ -7,6 +7,7 @@
 //! repeat steps in the order that they had, as it only takes back the latest.
 
 use unpick_check::{Config, Error, Verdict, registry, strategies};
+use unpick_core::facts::Facts;
 use unpick_runtime::Program;
 use unpick_runtime::worker::Explored;
 
@@ -16,9 +17,9 @@ use crate::api;
 #[derive(Debug, Default)]
 pub(crate) struct Lesson {
     /// Facts that are known when it begins.
-    pub(crate) known: Vec<u64>,
+    pub(crate) known: Facts,
     /// Facts that the next should know if this one has come to nothing.
-    better: Vec<u64>,
+    better: Facts,
     /// Whether they are more than what was known.
     is_new: bool,
 }
@@ -27,7 +28,7 @@ impl Lesson {
     /// Looks at an exploration that is over.
     pub(crate) fn learn(&mut self, explored: &Explored) {
         self.is_new = explored.facts_with_order != explored.facts;
-        self.better.clone_from(&explored.facts_with_order);
+        self.better = explored.facts_with_order;
     }
 }
 
@@ -38,7 +39,7 @@ pub(crate) fn explore(config: &Config, program: &Program) -> Result<Verdict, Err
         let verdict = api::explore(&config, program, registry::plan(&config)?, &mut lesson);
         let was_lost = verdict.as_ref().is_err_and(Error::is_lost);
         if was_lost && std::mem::take(&mut lesson.is_new) {
-            lesson.known = std::mem::take(&mut lesson.better);
+            lesson.known = lesson.better;
         } else if was_lost && strategies::may_keep_order(&config) {
             config.keeps_order = true;
         } else {

@@ -73,8 +73,6 @@ pub mod hash;
 #[cfg(any(feature = "check", unpick))]
 pub mod hint;
 #[cfg(any(feature = "check", unpick))]
-mod keep_going;
-#[cfg(any(feature = "check", unpick))]
 mod learning;
 #[cfg(any(feature = "check", unpick))]
 pub mod process;

@@ -3,7 +3,8 @@
 use unpick_check::{Config, Error, Verdict, Violated, registry};
 use unpick_core::plan::{Ending, Single};
 use unpick_core::schedule::Schedule;
-use unpick_core::violation::{Block, Point, Violation};
+use unpick_core::violation::Violation;
+use unpick_driver::witness::Wanted;
 use unpick_runtime::record::Recorder;
 use unpick_runtime::worker::Explored;
 use unpick_runtime::{Program, worker};
@@ -20,7 +21,7 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
     let schedule = read(token)?;
     let mut config = config.clone();
     config.model = registry::model_of(&schedule)?;
-    let (explored, violation) = run(&config, program, &schedule, Vec::new(), None)?;
+    let (explored, violation) = run(&config, program, &schedule, Wanted::default())?;
     if !registry::fits(&schedule, &explored.execution) {
         return Err(Error::Token {
             problem: String::from(
@@ -55,14 +56,12 @@ fn read(token: &str) -> Result<Schedule, Error> {
     text.trim().parse().map_err(|malformed| refused(format!("{malformed}")))
 }
 
-/// Runs the execution of a schedule, and keeps the call stacks at the wanted points and for the
-/// wanted block.
+/// Runs the execution of a schedule, and keeps what is wanted.
 pub(crate) fn run(
     config: &Config,
     program: &Program,
     schedule: &Schedule,
-    wanted: Vec<Point>,
-    block: Option<Block>,
+    wanted: Wanted,
 ) -> Result<(Explored, Option<Violation>), Error> {
     registry::model(&config.model)?;
     let (model, steps) = (config.model.clone(), schedule.clone());
@@ -71,8 +70,9 @@ pub(crate) fn run(
     task.known.clone_from(&schedule.known);
     task.budget.executions = None;
     task.budget.time = None;
-    task.budget.interrupts = false;
-    task.recorder = Some(Recorder::new(wanted, block));
+    task.budget.violations = 1;
+    task.limits.interrupts = false;
+    task.recorder = Some(Recorder::new(wanted.points, wanted.block));
     let explored = worker::explore(task, &mut |_, _| {})?;
     let violation = match &explored.ending {
         Ending::Violated(violation) => Some(violation.clone()),

@@ -11,11 +11,11 @@ mod trace;
 
 use std::path::PathBuf;
 
-use unpick_check::ways::{Found, points};
 use unpick_check::{Config, Error, Summary, Verdict, Violated, strategies};
 use unpick_core::schedule::Schedule;
 use unpick_core::trace::Finding;
 use unpick_core::violation::Violation;
+use unpick_driver::witness::{Found, retrace};
 use unpick_runtime::Program;
 
 use crate::api;
@@ -44,8 +44,8 @@ pub(crate) fn tell_all(
 
 /// Tells a violation that was found, and where the report was saved.
 fn tell(config: &Config, program: &Program, found: &Found) -> Result<(Finding, Option<PathBuf>), Error> {
-    let Found { violation, ways, number } = found;
-    ways.tell(|schedule| tell_schedule(config, program, violation, schedule, *number))
+    let Found { violation, witness, number } = found;
+    witness.tell(|schedule| tell_schedule(config, program, violation, schedule, *number))
 }
 
 /// Tells the violation at the end of a schedule.
@@ -64,15 +64,12 @@ pub(crate) fn tell_schedule(
             violation.title()
         ),
     };
-    let (_, again) = replay::run(config, program, schedule, Vec::new(), None)?;
-    let again = again.filter(|again| again.title() == violation.title()).ok_or_else(lost)?;
-    let (explored, told) = replay::run(config, program, schedule, points(&again), again.kind.block())?;
-    let told = told.ok_or_else(lost)?;
+    let follow = |wanted| replay::run(config, program, schedule, wanted);
+    let (explored, told) = retrace(violation, follow)?.ok_or_else(lost)?;
     let token = schedule.to_string();
-    let told = trace::Told::new(&explored, &told);
-    let (trace, message, place) = told.tell();
+    let (trace, message, place) = trace::Told::new(&explored, &told).tell();
     let mut finding = Finding {
-        title: again.title().to_string(),
+        title: told.title().to_string(),
         message,
         line: place.as_ref().and_then(unpick_report::source::line),
         place,
@@ -82,7 +79,7 @@ pub(crate) fn tell_schedule(
         strategy: strategies::title(config),
         execution: number,
     };
-    let name = format!("{}-{:08x}", again.title().replace(' ', "-"), schedule.fingerprint);
+    let name = format!("{}-{:08x}", finding.title.replace(' ', "-"), schedule.fingerprint);
     let file = (token.len() > LONGEST_TOKEN).then(|| save(&format!("{name}.schedule"), &token)).flatten();
     if let Some(path) = file {
         finding.token = path.display().to_string();

@@ -4,7 +4,7 @@ use unpick_core::error::Error;
 use unpick_core::op::{Addr, Kind, Op, Site, ThreadId, Value};
 use unpick_core::violation::Access;
 
-use super::{Object, Request};
+use super::Object;
 use crate::known::Known;
 use crate::session::Session;
 use crate::tag::{self, Tag};
@@ -32,13 +32,12 @@ impl Session {
 
     /// Gives an object its location in this run; `false` when the thread must stop and try again.
     #[inline(never)]
-    pub(crate) fn locate(&mut self, thread: ThreadId, request: &mut Request<'_>) -> bool {
-        let Request { object, init, op } = request;
+    pub(crate) fn locate(&mut self, thread: ThreadId, object: &Object<'_>, init: Value, op: &mut Op) -> bool {
         if object.tag.stamp() == self.heap_stamp() {
             op.addr = Addr(object.tag.number());
             return true;
         }
-        self.bind_again(thread, object, *init, op) || self.bind(thread, object, *init, op)
+        self.bind_again(thread, object, init, op) || self.bind(thread, object, init, op)
     }
 
     /// Gives an object the location that it had when the thread's next event was recorded: the
@@ -55,7 +54,7 @@ impl Session {
         if object.tag.stamp() != 0 || !arena::is_ours(address) {
             return false;
         }
-        let Some(addr) = self.execution.bind_again(thread, init) else { return false };
+        let Some(addr) = self.search.execution.bind_again(thread, init) else { return false };
         let Some(known) = self.known.get_mut(addr.index()) else { return false };
         *known = Known::new(object);
         self.name(addr, address, Home::Run);
@@ -70,13 +69,15 @@ impl Session {
     fn bind(&mut self, thread: ThreadId, object: &Object<'_>, init: Value, op: &mut Op) -> bool {
         let Some(home) = self.admit(object, op.site) else { return false };
         let address = object.tag as *const Tag as usize;
-        let access = memory::access_of(thread, self.execution.position(thread), op);
+        let access = memory::access_of(thread, self.search.execution.position(thread), op);
         let Some(known) = self.know(object, access) else { return false };
         if let (Home::Static, Some(number)) = (home, self.statics.number(address)) {
             op.addr = Addr(number);
             return true;
         }
-        let Some(addr) = self.execution.bind(thread, init, op.kind == Kind::Read) else { return false };
+        let Some(addr) = self.search.execution.bind(thread, init, op.kind == Kind::Read) else {
+            return false;
+        };
         if addr.index() >= self.known.len() {
             self.known.resize(addr.index() + 1, Known::NONE);
         }
@@ -117,8 +118,8 @@ impl Session {
     /// Names a location by where its object is, if that is the same in every run.
     #[inline(always)]
     fn name(&mut self, addr: Addr, address: usize, home: Home) {
-        let lasts = self.execution.has_stable_addresses() && !matches!(home, Home::Heap);
-        self.execution.graph_mut().set_name(addr, if lasts { address as u64 } else { 0 });
+        let lasts = self.search.execution.has_stable_addresses() && !matches!(home, Home::Heap);
+        self.search.execution.graph_mut().set_name(addr, if lasts { address as u64 } else { 0 });
     }
 
     /// Gives an object its number in this run.
@@ -151,8 +152,7 @@ impl Session {
             return Some(Home::Heap);
         }
         let site = crate::site::describe(site);
-        self.error = Some(Error::Outside { object: object.kind.to_string(), site });
-        self.execution.repeat();
+        self.search.refuse(Error::Outside { object: object.kind.to_string(), site });
         None
     }
 }

@@ -4,8 +4,11 @@ use unpick_core::execution::Execution;
 use unpick_core::op::{Addr, Kind, Op, ThreadId, Value};
 
 use super::{Request, advance, count_in, leave, leave_for_good};
+use unpick_driver::watch;
+
 use crate::arena;
 use crate::current::{self, context};
+use crate::frontend::Handle;
 use crate::session::Session;
 
 /// As [`unwatched`](super::unwatched), in an execution that is drawn at random.
@@ -23,15 +26,14 @@ pub(crate) unsafe extern "C-unwind" fn sampled(request: *mut Request<'_>) -> Val
     } else {
         locate(session, thread, request);
     }
-    // SAFETY: as in `take`.
-    let s = unsafe { &mut *session };
     if request.op.kind == Kind::Read {
-        s.look(thread, &request.op);
+        // SAFETY: as in `take`.
+        watch::look(&mut unsafe { Handle::new(session) }, thread, &request.op);
     }
     let value = loop {
         // SAFETY: as in `take`.
         let s = unsafe { &mut *session };
-        if let Some(value) = s.execution.sample_access(thread, &request.op) {
+        if let Some(value) = s.search.execution.sample_access(thread, &request.op) {
             break value;
         }
         // A thread that is left here, and not from another function, has one way back less that the
@@ -48,9 +50,9 @@ pub(crate) unsafe extern "C-unwind" fn sampled(request: *mut Request<'_>) -> Val
     s.pulse.at(request.op.site);
     s.check_published(thread, &request.op);
     if s.pulse.is_stopped() {
-        s.execution.repeat();
+        s.search.execution.repeat();
     }
-    if s.execution.is_stopped() {
+    if s.search.execution.is_stopped() {
         leave_for_good(session, thread);
     }
     count_in(arena);
@@ -62,7 +64,7 @@ pub(crate) unsafe extern "C-unwind" fn sampled(request: *mut Request<'_>) -> Val
 #[inline(never)]
 fn locate(session: *mut Session, thread: ThreadId, request: &mut Request<'_>) {
     // SAFETY: as in `take`.
-    while !unsafe { (*session).locate(thread, request) } {
+    while !unsafe { (*session).locate(thread, &request.object, request.init, &mut request.op) } {
         leave(session, thread);
     }
 }
@@ -79,7 +81,7 @@ pub(super) fn taken_by(sample: impl Fn(&mut Execution, ThreadId) -> Option<Value
     let arena = arena::enter(std::ptr::null_mut());
     let value = loop {
         // SAFETY: as in `take`.
-        if let Some(value) = sample(unsafe { &mut (*session).execution }, thread) {
+        if let Some(value) = sample(unsafe { &mut (*session).search.execution }, thread) {
             break value;
         }
         leave(session, thread);

@@ -18,9 +18,9 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     s.before_spawn(parent);
     let thread = if current::is_watched() {
         ThreadId(other(&Op::spawn(site)) as u32)
-    } else if s.execution.samples() {
+    } else if s.search.execution.samples() {
         ThreadId(taken_by(|execution, parent| execution.sample_spawn(parent, site)) as u32)
-    } else if let Some(thread) = s.execution.repeat_spawn(parent) {
+    } else if let Some(thread) = s.search.execution.repeat_spawn(parent) {
         count(s, parent, arena::current());
         thread
     } else {
@@ -34,7 +34,7 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     s.clocks.follow(thread, 0, parent);
     s.jobs[thread.index()] = Some(job);
     s.data[thread.index()] = data;
-    (thread, s.name_of(thread))
+    (thread, s.search.knowledge.name_of(thread))
 }
 
 /// Waits for a thread to end.
@@ -42,14 +42,14 @@ pub fn join(thread: ThreadId, site: Site) {
     let (session, caller) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if s.execution.samples() && !current::is_watched() {
+    if s.search.execution.samples() && !current::is_watched() {
         taken_by(|execution, caller| execution.sample_join(caller, thread, site));
     } else {
         other(&Op::join(thread, site));
     }
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    s.clocks.follow(caller, s.execution.position(caller), thread);
+    s.clocks.follow(caller, s.search.execution.position(caller), thread);
 }
 
 /// The end of a thread.
@@ -59,9 +59,9 @@ pub(crate) fn finish() {
     let s = unsafe { &mut *session };
     if current::is_watched() {
         other(&Op::finish());
-    } else if s.execution.samples() {
+    } else if s.search.execution.samples() {
         taken_by(Execution::sample_finish);
-    } else if !s.execution.repeat_finish(thread) {
+    } else if !s.search.execution.repeat_finish(thread) {
         other_slowly(&Op::finish());
     }
 }
@@ -104,14 +104,14 @@ pub fn detach(thread: ThreadId) {
 pub fn events() -> usize {
     let (session, _) = context();
     // SAFETY: as in `take`.
-    unsafe { (*session).execution.graph().total() }
+    unsafe { (*session).search.execution.graph().total() }
 }
 
 /// Lets the limit on events count anew, from here on.
 pub fn count_events_anew() {
     let (session, _) = context();
     // SAFETY: as in `take`.
-    unsafe { (*session).execution.count_events_anew() };
+    unsafe { (*session).search.execution.count_events_anew() };
 }
 
 /// What a thread knows: how many events of each thread.
@@ -119,17 +119,17 @@ pub fn view(thread: ThreadId) -> Vec<u32> {
     let (session, _) = context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`; the reference ends before the caller's memory is used again.
-    unsafe { (*session).execution.view(thread) };
+    unsafe { (*session).search.execution.view(thread) };
     arena::enter(arena);
     // SAFETY: as in `take`. The view is up to date, so that nothing is made now but the copy.
-    unsafe { (*session).execution.view(thread).to_vec() }
+    unsafe { (*session).search.execution.view(thread).to_vec() }
 }
 
 /// What a thread is called in the exploration, also where a schedule of it is followed.
 pub fn name_of(thread: ThreadId) -> u32 {
     let (session, _) = context();
     // SAFETY: as in `take`.
-    unsafe { &*session }.name_of(thread)
+    unsafe { &*session }.search.knowledge.name_of(thread)
 }
 
 /// The thread with a name that [`name_of`] gave.
@@ -137,7 +137,7 @@ pub fn named(name: u32) -> ThreadId {
     let (session, _) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &*session };
-    ThreadId(s.names.iter().position(|&known| known == name).map_or(name, |thread| thread as u32))
+    s.search.knowledge.named(name)
 }
 
 /// Whether a thread that waits may wake up without a reason.
@@ -145,7 +145,7 @@ pub fn wakes_spuriously() -> bool {
     let (session, _) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    s.waits = true;
+    s.search.waits = true;
     s.limits.spurious_wakeups
 }
 
@@ -158,10 +158,5 @@ impl Session {
         self.jobs.resize(self.jobs.len().max(threads), None);
         self.data.resize(self.data.len().max(threads), std::ptr::null());
         arena::enter(arena);
-    }
-
-    #[inline(always)]
-    fn name_of(&self, thread: ThreadId) -> u32 {
-        self.names.get(thread.index()).copied().unwrap_or(thread.0)
     }
 }

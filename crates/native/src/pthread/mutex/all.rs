@@ -55,7 +55,7 @@ impl Session {
 
     /// Notes that a thread is about to take mutexes together; whether a thread tries one of them.
     fn gathers(&mut self, thread: ThreadId, mutexes: &[*mut Mutex_]) -> bool {
-        let since = self.execution.position(thread);
+        let since = self.search.execution.position(thread);
         let Together { gathering, gathered, tried } = &mut self.together;
         gathering.push((thread, since, mutexes.to_vec()));
         for mutex in mutexes {

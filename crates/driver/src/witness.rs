@@ -1,16 +1,20 @@
 //! How to get to a violation again: the part of the graph that it rests on, as a schedule.
+//!
+//! The graph of a failing execution is gone when the search goes on, so the schedules that lead to the violation are made at
+//! once. It is told when the search is over: it is run once more, to see that it fails again, and a second time to keep
+//! what the report shows.
 
+use unpick_core::error::Error;
 use unpick_core::event::EventId;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::schedule::{Schedule, in_order, linearise};
-use unpick_core::violation::{Kind, Point, Violation, Wait};
+use unpick_core::violation::{Block, Kind, Point, Violation, Wait};
 
-use crate::config::Config;
-use crate::{Error, registry};
+use crate::knowledge::Knowledge;
 
 /// The schedules that lead to a violation.
-pub struct Ways {
+pub struct Witness {
     /// Of the events that it rests on.
     pub needed: Schedule,
     /// Of all events.
@@ -20,18 +24,18 @@ pub struct Ways {
     pub as_found: Schedule,
 }
 
-impl Ways {
-    /// The schedules that lead to a violation of this graph.
-    pub fn new(config: &Config, graph: &Graph, facts: &[u64], violation: &Violation) -> Ways {
-        let model = registry::number_of(&config.model);
+impl Witness {
+    /// The schedules that lead to a violation of this graph. `model`: the memory model, as a number in schedules.
+    pub fn new(graph: &Graph, model: u8, knowledge: &Knowledge, violation: &Violation) -> Witness {
+        let facts = knowledge.facts().bits();
         if graph.is_compacted() {
             let whole = Schedule::of_compacted(graph, model).with_facts(facts);
-            return Ways { needed: whole.clone(), as_found: whole.clone(), whole };
+            return Witness { needed: whole.clone(), as_found: whole.clone(), whole };
         }
         let schedule = |order: &[EventId]| Schedule::new(graph, order, model).with_facts(facts);
         let linear = |lens: &[u32]| schedule(&linearise(graph, lens));
         let all: Vec<u32> = graph.thread_lens().collect();
-        Ways {
+        Witness {
             needed: linear(&graph.closure(&foundation(graph, violation))),
             whole: linear(&all),
             as_found: schedule(&in_order(graph)),
@@ -59,7 +63,7 @@ pub struct Found {
     /// What is wrong.
     pub violation: Violation,
     /// How to get there.
-    pub ways: Ways,
+    pub witness: Witness,
     /// Number of the execution, from 1.
     pub number: u64,
 }
@@ -124,8 +128,42 @@ fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
     events
 }
 
+/// What is wanted of a run that is told about.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The points whose call stacks are wanted.
+    pub points: Vec<Point>,
+    /// The block whose allocation and freeing are wanted.
+    pub block: Option<Block>,
+    /// Where the violation shows.
+    pub at: Option<Point>,
+}
+
+impl Wanted {
+    /// What is wanted to tell a violation.
+    fn of(violation: &Violation) -> Wanted {
+        Wanted { points: points(violation), block: violation.kind.block(), at: Some(violation.point) }
+    }
+}
+
+/// Goes to a violation twice: to see that it is there, and to keep what is wanted. `follow` runs the execution, and says what it
+/// has kept and which violation has shown. `None`: it does not show.
+///
+/// # Errors
+///
+/// Those of `follow`.
+pub fn retrace<T>(
+    violation: &Violation,
+    mut follow: impl FnMut(Wanted) -> Result<(T, Option<Violation>), Error>,
+) -> Result<Option<(T, Violation)>, Error> {
+    let (_, again) = follow(Wanted::default())?;
+    let Some(again) = again.filter(|again| again.title() == violation.title()) else { return Ok(None) };
+    let (shown, told) = follow(Wanted::of(&again))?;
+    Ok(told.map(|told| (shown, told)))
+}
+
 /// The points whose call stacks are wanted.
-pub fn points(violation: &Violation) -> Vec<Point> {
+fn points(violation: &Violation) -> Vec<Point> {
     match &violation.kind {
         Kind::Race { accesses, .. } => accesses.iter().map(|access| access.point).collect(),
         Kind::Unpublished { access, .. }

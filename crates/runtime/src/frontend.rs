@@ -1,0 +1,134 @@
+//! What fibers provide for the loop over executions.
+
+use unpick_core::error::Error;
+use unpick_core::execution::{Divergence, Outcome};
+use unpick_core::mutant::{self, Mutant};
+use unpick_core::op::ThreadId;
+use unpick_core::plan::{Ending, Outlook};
+use unpick_core::stats::Stats;
+use unpick_core::violation::{Violation, Wait, Waiter};
+use unpick_driver::Frontend;
+use unpick_driver::explore::{Explorer, Pause, Runner};
+use unpick_driver::search::Search;
+
+use crate::panics::Panic;
+use crate::session::{self, Session};
+use crate::{interrupt, trial};
+
+/// The session, by way of a pointer: fibers have one, too, and no reference is held while they run.
+#[derive(Clone, Copy)]
+pub(crate) struct Handle(*mut Session);
+
+impl Handle {
+    /// # Safety
+    ///
+    /// The session outlives the handle, and is used by this OS thread alone.
+    pub(crate) unsafe fn new(session: *mut Session) -> Handle {
+        Handle(session)
+    }
+
+    #[allow(
+        clippy::mut_from_ref,
+        reason = "no reference is held while fibers run, and none at the same time as another"
+    )]
+    fn session(&self) -> &mut Session {
+        // SAFETY: whoever has made the handle promises.
+        unsafe { &mut *self.0 }
+    }
+}
+
+impl Runner for Handle {
+    fn search(&mut self) -> &mut Search {
+        &mut self.session().search
+    }
+
+    fn run(&mut self) -> Result<Outcome, Error> {
+        Ok(session::run(self.0))
+    }
+
+    fn is_fatal(&self) -> bool {
+        self.session().fatal
+    }
+
+    fn pause(&mut self, explorer: &Explorer) -> Option<Pause> {
+        if self.session().pulse.is_stopped() {
+            let late = explorer.is_late() && !(self.session().limits.interrupts && interrupt::requested());
+            return Some(Pause::Over(if late { Ending::Time } else { Ending::Interrupted }));
+        }
+        std::mem::take(&mut self.session().worn).then_some(Pause::Elsewhere)
+    }
+
+    fn begin_search(&mut self) {
+        self.session().use_arenas(self.session().is_on_arenas());
+    }
+
+    fn progress(&mut self, _: &Explorer, total: &Stats, outlook: &dyn Fn(&Search) -> Outlook) {
+        self.session().pulse.count(total.executions(), total.blocked);
+        self.session().pulse.look(|| outlook(&self.session().search));
+    }
+}
+
+impl Frontend for Handle {
+    fn search(&mut self) -> &mut Search {
+        &mut self.session().search
+    }
+
+    fn goes_round(&mut self, thread: ThreadId) {
+        self.session().watched.insert(thread);
+        self.session().choose_paths(thread);
+    }
+
+    fn has_done_something(&mut self, thread: ThreadId) {
+        self.session().watched.remove(thread);
+        self.session().choose_paths(thread);
+    }
+
+    /// What belongs to the state of a thread and is not in memory: its clock if anybody reads one, how many of its blocks
+    /// are allocated, and how many thread-locals it has. What others have is none of that: when they come by it depends on
+    /// the schedule. Rounds that free blocks of others are never idle.
+    fn hidden(&mut self, thread: ThreadId) -> u64 {
+        if mutant::is(Mutant::HiddenStateIgnored) {
+            return 0;
+        }
+        let arena = self.session().arenas.get(thread.index()).and_then(Option::as_ref);
+        let counts = [arena.map_or(0, |arena| arena.live as u64), self.session().locals.count(thread) as u64];
+        let mix = |sum: u64, count| sum.wrapping_mul(31).wrapping_add(count);
+        counts.into_iter().fold(self.session().clocks.fingerprint(thread), mix)
+    }
+
+    fn returns(function: usize) -> bool {
+        trial::returns(function)
+    }
+
+    /// Whether the process has ended, or would have.
+    fn has_ended(&self, waiters: &[Waiter]) -> bool {
+        let main_ended = self.session().search.execution.graph().is_finished(ThreadId::MAIN);
+        let needed = waiters.iter().any(|waiter| !self.session().detached.contains(&waiter.point.thread));
+        ((self.session().limits.abandons || !needed) && main_ended)
+            || waiters.iter().any(|waiter| waiter.wait == Wait::Exit)
+    }
+
+    /// In an execution that is given up, somebody might still have looked at a panic.
+    fn failure(&self, over: bool) -> Option<Violation> {
+        self.session().panics.iter().find(|panic| over && panic.is_unhandled()).map(Panic::violation)
+    }
+
+    /// A process that ends takes with it what is left in threads that have not ended.
+    fn leak(&mut self) -> Option<Violation> {
+        let leak = self.session().leaked()?;
+        let graph = self.session().search.execution.graph();
+        let has_ended = |thread| graph.is_finished(ThreadId(thread as u32));
+        (0..graph.thread_count()).all(has_ended).then_some(leak)
+    }
+
+    /// The part may end before the last panic has left its thread.
+    fn failure_in_part(&self) -> Option<Violation> {
+        let unhandled = self.session().panics.iter().find(|panic| panic.is_unhandled());
+        let latest = self.session().panics.last().filter(|panic| !panic.handled);
+        unhandled.or(latest).map(Panic::violation)
+    }
+
+    fn diverged(&mut self, divergence: &Divergence) -> Option<Error> {
+        (!self.session().learn_from_divergence()).then(|| self.session().told_divergence(divergence))
+    }
+}
