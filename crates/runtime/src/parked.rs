@@ -63,7 +63,7 @@ fn look<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
         if found.is_some() || begun.elapsed() >= LOOKS {
             return found;
         }
-        std::hint::spin_loop();
+        std::thread::yield_now();
     }
 }
 
