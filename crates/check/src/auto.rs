@@ -370,6 +370,7 @@ impl Plan for Auto {
             estimate,
             sampled: self.sampled(execution),
             pairs: sampling.map(|arm| self.pairs.len() + self.fresh_pairs(arm, execution)),
+            restarts: 0,
         }
     }
 

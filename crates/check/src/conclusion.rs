@@ -51,10 +51,15 @@ impl Conclusion<'_> {
         let exhausted = matches!(self.ending, Ending::Exhausted) && whole;
         let name =
             if config.strategy.starts_with(strategy.name()) { &config.strategy } else { strategy.name() };
-        let summary = Summary::new(Statistics::new(stats, self.cpu), model.name(), name, assumptions)
-            .with_coverage(Coverage::of(execution).filter(|_| exhausted))
-            .with_traces(self.traces())
-            .with_effort(self.effort());
+        let summary = Summary::new(
+            Statistics::new(stats, self.outlook.restarts, self.cpu),
+            model.name(),
+            name,
+            assumptions,
+        )
+        .with_coverage(Coverage::of(execution).filter(|_| exhausted))
+        .with_traces(self.traces())
+        .with_effort(self.effort());
         if !strategy.samples() {
             return summary;
         }

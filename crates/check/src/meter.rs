@@ -59,6 +59,7 @@ impl Meter {
             bound: outlook.bound,
             total: outlook.estimate.filter(|_| exhausts).map(|estimate| estimate.total),
             pairs: outlook.pairs,
+            restarts: outlook.restarts,
         };
         let line = if matches!(self.shown, Progress::Lines(_)) {
             self.due = next(self.due, elapsed);

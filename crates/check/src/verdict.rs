@@ -21,18 +21,21 @@ pub struct Statistics {
     pub beyond: u64,
     /// Events, replayed ones included.
     pub events: u64,
+    /// How often the search has started over, since more had become known about the program. Counting starts from zero then.
+    pub restarts: u64,
     /// CPU time.
     pub cpu: Duration,
 }
 
 impl Statistics {
     /// The counters of an exploration.
-    pub fn new(stats: &unpick_core::stats::Stats, cpu: Duration) -> Statistics {
+    pub fn new(stats: &unpick_core::stats::Stats, restarts: u64, cpu: Duration) -> Statistics {
         Statistics {
             executions: stats.complete + stats.violated + stats.cut,
             blocked: stats.blocked,
             beyond: stats.beyond,
             events: stats.events(),
+            restarts,
             cpu,
         }
     }

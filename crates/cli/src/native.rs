@@ -214,6 +214,7 @@ fn show(meter: &mut Meter, progress: &Progress) {
         estimate,
         sampled: progress.sampled,
         pairs: progress.pairs,
+        restarts: progress.restarts,
         ..Outlook::default()
     };
     meter.show((progress.executions, progress.blocked), &outlook, Duration::from_millis(progress.elapsed));

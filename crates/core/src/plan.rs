@@ -77,6 +77,8 @@ pub struct Outlook {
     pub sampled: u64,
     /// Distinct pairs of a write and a read that sees it, by their places in the source.
     pub pairs: Option<usize>,
+    /// How often the search has started over, since more had become known about the program.
+    pub restarts: u64,
 }
 
 /// What a check does, one search after another.

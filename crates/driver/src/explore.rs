@@ -98,6 +98,8 @@ pub struct Explorer {
     observer: Option<Observer>,
     started: Instant,
     tally: Tally,
+    /// How often the search has started over.
+    restarts: u64,
 }
 
 impl Explorer {
@@ -112,6 +114,7 @@ impl Explorer {
             observer,
             started: Instant::now(),
             tally: Tally::default(),
+            restarts: 0,
         }
     }
 
@@ -207,6 +210,7 @@ impl Explorer {
         if let Some(observer) = &mut self.observer {
             observer(&search.execution, &Outcome::Again);
         }
+        self.restarts += 1;
         self.tally.renew(&mut *self.plan, &mut search.execution);
         runner.begin_search();
     }
@@ -226,7 +230,7 @@ impl Explorer {
         let total = self.total(search);
         let moment = Moment { elapsed: self.elapsed(), ended };
         let step = self.tally.review(&mut *self.plan, &mut search.execution, moment);
-        runner.progress(self, &total, &|search| self.plan.outlook(&search.execution));
+        runner.progress(self, &total, &|search| self.outlook(search));
         if step == unpick_core::plan::Step::Switched {
             runner.begin_search();
         }
@@ -251,6 +255,11 @@ impl Explorer {
     /// What counts in the verdict, and how the check stands in the end.
     pub fn conclude(&mut self, search: &Search) -> (Stats, Outlook) {
         let stats = self.plan.counts(&search.execution, self.total(search));
-        (stats, self.plan.outlook(&search.execution))
+        (stats, self.outlook(search))
+    }
+
+    /// How the check stands.
+    fn outlook(&self, search: &Search) -> Outlook {
+        Outlook { restarts: self.restarts, ..self.plan.outlook(&search.execution) }
     }
 }

@@ -23,7 +23,7 @@ pub const CHANNEL: &str = "UNPICK_CHANNEL";
 pub const DEBUGGER: &str = "debugger";
 
 /// The version of the messages.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,6 +74,8 @@ pub struct Progress {
     pub sampled: u64,
     /// Distinct pairs of a write and a read that sees it.
     pub pairs: Option<usize>,
+    /// How often the search has started over.
+    pub restarts: u64,
 }
 
 /// What the whole exploration says.

@@ -111,6 +111,7 @@ fn progress(outlook: &Outlook, stats: &Stats, elapsed: Duration) -> wire::Progre
         estimate: outlook.estimate.map(|estimate| (estimate.progress.max(0.0), estimate.total.min(f64::MAX))),
         sampled: outlook.sampled,
         pairs: outlook.pairs,
+        restarts: outlook.restarts,
     }
 }
 

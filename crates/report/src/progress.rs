@@ -21,6 +21,7 @@ use std::time::Duration;
 ///     bound: None,
 ///     total: Some(2.4e6),
 ///     pairs: None,
+///     restarts: 0,
 /// };
 /// let line = "unpick: 120,000 executions (3 blocked), 1.2 M/s, 12 s, optimal, 5.0 % of about 2,400,000, 1.9 s left";
 /// assert_eq!(progress.to_string(), line);
@@ -45,6 +46,8 @@ pub struct Progress<'a> {
     pub total: Option<f64>,
     /// Distinct reads-from pairs so far.
     pub pairs: Option<usize>,
+    /// How often the search has started over, since more had become known about the program.
+    pub restarts: u64,
 }
 
 impl fmt::Display for Progress<'_> {
@@ -79,6 +82,11 @@ impl fmt::Display for Progress<'_> {
         }
         if let Some(pairs) = self.pairs {
             write!(f, ", {pairs} reads-from pairs")?;
+        }
+        match self.restarts {
+            0 => {}
+            1 => f.write_str(", started over once")?,
+            times => write!(f, ", started over {times} times")?,
         }
         Ok(())
     }
@@ -148,5 +156,7 @@ mod tests {
             ..Progress::default()
         };
         assert_eq!(first.to_string(), "unpick: 1 execution, 1.5 s, model cpp20");
+        let again = Progress { restarts: 2, ..first };
+        assert_eq!(again.to_string(), "unpick: 1 execution, 1.5 s, model cpp20, started over 2 times");
     }
 }

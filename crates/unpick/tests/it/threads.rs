@@ -393,3 +393,28 @@ fn a_violation_behind_a_detached_result_is_told() {
     });
     assert!(told(&finding).contains("as it must be"), "{}", told(&finding));
 }
+
+#[test]
+fn a_check_says_how_often_more_became_known() {
+    let asks = |asks: bool| {
+        move || {
+            let child = thread::spawn(|| ());
+            // Not in the first execution, which is thrown away.
+            let _ended = asks && choose(2) == 1 && child.is_finished();
+            child.join().unwrap();
+        }
+    };
+    let restarts = |program| run(program).summary().statistics.restarts;
+    assert_eq!((restarts(asks(false)), restarts(asks(true))), (0, 1));
+    // What was known when a violation was found is part of its token: its replay need not learn anything.
+    let asks_in_time = || {
+        let child = thread::spawn(|| ());
+        assert!(choose(2) == 0 || !child.is_finished(), "it may have ended");
+        child.join().unwrap();
+    };
+    let token = violated(asks_in_time).token;
+    let replay = Check::new().with(|name| (name == "UNPICK_REPLAY").then(|| token.clone())).unwrap();
+    let again = replay.run(asks_in_time).unwrap();
+    assert!(again.violation().is_some());
+    assert_eq!(again.summary().statistics.restarts, 0);
+}
