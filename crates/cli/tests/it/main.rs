@@ -43,7 +43,14 @@ fn strategies_are_listed_the_default_first() {
     let (code, out, _) = unpick(&["strategies"]);
     assert_eq!(code, Some(0));
     assert!(out.starts_with("auto "), "{out}");
-    assert!(["source-dpor ", "cb-dpor:N ", "chess "].iter().all(|word| out.contains(word)), "{out}");
+    let (usual, research) = out.split_once("For research").expect("those for research stand apart");
+    assert!(
+        ["optimal ", "in-order:N ", "pct:N ", "random "].iter().all(|word| usual.contains(word)),
+        "{out}"
+    );
+    assert!(["source-dpor ", "cb-dpor:N ", "chess "].iter().all(|word| research.contains(word)), "{out}");
+    let (_, help, _) = unpick(&["help", "test"]);
+    assert!(help.contains("auto, optimal, in-order, pct, random") && !help.contains("chess"), "{help}");
 }
 
 #[test]
@@ -53,6 +60,18 @@ fn settings_are_listed() {
     for name in ["UNPICK_MODEL", "UNPICK_TIME", "UNPICK_REPLAY"] {
         assert!(out.contains(name), "{out}");
     }
+}
+
+#[test]
+fn flags_are_offered_where_they_mean_something() {
+    let (test, run) = (unpick(&["help", "test"]).1, unpick(&["help", "run"]).1);
+    for flag in ["--model", "--time", "--stack-size", "--timeouts", "--progress"] {
+        assert!(test.contains(flag) && run.contains(flag), "{flag}: {test}{run}");
+    }
+    assert!(run.contains("--reuse") && !test.contains("--reuse"), "{test}{run}");
+    assert!(test.contains("--inconclusive") && !run.contains("--inconclusive"), "{test}{run}");
+    refused(&["test", "--stack-size", "12"], "a whole number from 4096 to 1073741824");
+    refused(&["run", "--hang", "0s", "/bin/true"], "from 1ms to 8760h");
 }
 
 /// Comparing needs a build of the bench, optimised; what comes of it is tested there.
