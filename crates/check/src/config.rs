@@ -288,12 +288,10 @@ impl Config {
 
     /// These settings, unless the program has set what cannot work.
     fn in_range(self) -> Result<Config, Error> {
-        for (variable, text) in [
-            ("UNPICK_STACK_SIZE", self.stack_size.to_string()),
-            ("UNPICK_HANG", format!("{}ms", self.hang_limit.as_millis())),
-        ] {
-            let setting = Setting::of(variable).expect("it is in the table");
-            setting.read(&text).map_err(|problem| wrong(setting.method, problem))?;
+        let hang = format!("{}ms", self.hang_limit.as_millis());
+        for (method, text) in [("stack_size", self.stack_size.to_string()), ("hang_limit", hang)] {
+            let setting = Setting::of_attribute(method).expect("it is in the table");
+            setting.read(&text).map_err(|problem| wrong(method, problem))?;
         }
         Ok(self)
     }

@@ -4,8 +4,8 @@ use unpick_core::error::Error;
 use unpick_core::strategy::Strategy;
 use unpick_strategies::in_order::InOrder;
 use unpick_strategies::optimal::Optimal;
+use unpick_strategies::research::trace::{Method, Trace};
 use unpick_strategies::sample::names as sample;
-use unpick_strategies::trace::{Method, Trace};
 
 use crate::config::Config;
 

@@ -58,8 +58,8 @@ pub static SETTINGS: [Setting; 27] = [
         "how long a thread may do nothing visible"),
     both("UNPICK_LEAKS", "leaks", "leaks", Switch, "on",
         "off: memory that is left behind at the end is no violation"),
-    rust("UNPICK_INCONCLUSIVE", "inconclusive", "on_inconclusive", OneOf(&["fail", "pass"]), "fail",
-        "what a check without a proof does to its test"),
+    Setting { in_c: false, ..both("UNPICK_INCONCLUSIVE", "inconclusive", "on_inconclusive", OneOf(&["fail", "pass"]), "fail",
+        "what a check without a proof does to its test") },
     both("UNPICK_KEEP_GOING", "keep_going", "keep_going", Count(1, ANY), "1",
         "violations that differ to look for before a check stops"),
     both("UNPICK_DETACHED", "detached", "detached", OneOf(&["must-end", "abandoned"]), "must-end",
@@ -98,29 +98,12 @@ const fn both(
     Setting { variable, attribute, method, kind, default, doc, in_c: true }
 }
 
-/// A setting for programs in Rust.
-const fn rust(
-    variable: &'static str,
-    attribute: &'static str,
-    method: &'static str,
-    kind: Kind,
-    default: &'static str,
-    doc: &'static str,
-) -> Setting {
-    Setting { in_c: false, ..both(variable, attribute, method, kind, default, doc) }
-}
-
 /// A setting for programs in C and C++.
 const fn c(variable: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Setting {
     both(variable, "", "", kind, default, doc)
 }
 
 impl Setting {
-    /// The entry of a variable.
-    pub fn of(variable: &str) -> Option<&'static Setting> {
-        SETTINGS.iter().find(|setting| setting.variable == variable)
-    }
-
     /// The entry with a name in the attribute.
     pub fn of_attribute(name: &str) -> Option<&'static Setting> {
         let named = |setting: &&Setting| [setting.attribute, setting.method].contains(&name);
@@ -182,7 +165,7 @@ mod tests {
             }
             assert!(setting.variable.starts_with("UNPICK_") && (setting.in_rust() || setting.in_c));
         }
-        assert_eq!(Setting::of("UNPICK_MAX_EVENTS").map(Setting::flag).as_deref(), Some("max-events"));
+        assert_eq!(Setting::of_attribute("events").map(Setting::flag).as_deref(), Some("max-events"));
         assert!(Setting::of_attribute("").is_none() && Setting::of_attribute("reuse").is_none());
     }
 
