@@ -22,9 +22,9 @@ pub struct Setting {
     pub in_c: bool,
 }
 
-/// An hour, a year, in milliseconds.
-const HOUR: u64 = 3_600_000;
-const YEAR: u64 = 365 * 24 * HOUR;
+/// A year in milliseconds.
+const YEAR: u64 = 365 * 24 * 3_600_000;
+/// As many as there are.
 const ANY: u64 = u64::MAX;
 
 /// All settings, those for Rust first. The columns are variable, attribute, method of `Check`, kind, default; below, what it does.

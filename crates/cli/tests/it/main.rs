@@ -62,18 +62,6 @@ fn settings_are_listed() {
     }
 }
 
-#[test]
-fn flags_are_offered_where_they_mean_something() {
-    let (test, run) = (unpick(&["help", "test"]).1, unpick(&["help", "run"]).1);
-    for flag in ["--model", "--time", "--stack-size", "--timeouts", "--progress"] {
-        assert!(test.contains(flag) && run.contains(flag), "{flag}: {test}{run}");
-    }
-    assert!(run.contains("--reuse") && !test.contains("--reuse"), "{test}{run}");
-    assert!(test.contains("--inconclusive") && !run.contains("--inconclusive"), "{test}{run}");
-    refused(&["test", "--stack-size", "12"], "a whole number from 4096 to 1073741824");
-    refused(&["run", "--hang", "0s", "/bin/true"], "from 1ms to 8760h");
-}
-
 /// Comparing needs a build of the bench, optimised; what comes of it is tested there.
 #[test]
 fn comparing_is_explained() {
@@ -113,6 +101,8 @@ fn wrong_settings_are_refused_before_anything_is_built() {
     refused(&["test", "--strategy", "dfs"], "there is no strategy `dfs`");
     refused(&["test", "--time", "soon"], "UNPICK_TIME");
     refused(&["test", "--max-executions", "many"], "UNPICK_MAX_EXECUTIONS");
+    refused(&["test", "--reuse"], "unexpected argument");
+    refused(&["run", "--hang", "0s", "/bin/true"], "from 1ms to 8760h");
     refused(&["test", "--inconclusive", "shrug"], "pass");
     refused(&["replay", ""], "the token is empty");
     refused(&["replay", "no/such/file.schedule"], "cannot be read");
