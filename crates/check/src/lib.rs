@@ -25,4 +25,5 @@ pub use effort::Effort;
 pub use unpick_core::error::Error;
 pub use unpick_core::strategy::Traces;
 pub use unpick_core::timeouts::Timeouts;
+pub use unpick_settings::SETTINGS;
 pub use verdict::{Reason, Statistics, Summary, Verdict, Violated};

@@ -4,8 +4,8 @@ use unpick_core::error::Error;
 use unpick_core::strategy::Strategy;
 use unpick_strategies::in_order::InOrder;
 use unpick_strategies::optimal::Optimal;
+use unpick_strategies::research::trace::{Method, Trace};
 use unpick_strategies::sample::names as sample;
-use unpick_strategies::trace::{Method, Trace};
 
 use crate::config::Config;
 
@@ -50,8 +50,8 @@ const DEPTH: Parameter = Parameter::Number {
 /// The name of the default, which is more than a strategy: see [`Auto`](crate::auto::Auto).
 pub const AUTO: &str = "auto";
 
-/// All strategies, the default first.
-pub const STRATEGIES: [Known; 19] = [
+/// The strategies that users need, the default first. `docs/strategies.md` says why these.
+pub const STRATEGIES: [Known; 5] = [
     Known {
         name: AUTO,
         parameter: Parameter::None,
@@ -67,9 +67,25 @@ pub const STRATEGIES: [Known; 19] = [
     Known {
         name: "in-order",
         parameter: PREEMPTIONS,
-        meaning: "executions by the number of preemptions in which all but loads takes effect in order",
+        meaning: "executions by the number of preemptions; everything except loads takes effect in program order",
         make: in_order,
     },
+    Known {
+        name: "pct",
+        parameter: DEPTH,
+        meaning: "samples: priorities that change at depth - 1 points; any depth unless given",
+        make: |config, depth| sample::pct(depth, sampling(config)),
+    },
+    Known {
+        name: "random",
+        parameter: Parameter::None,
+        meaning: "samples: any thread at each step",
+        make: |config, _| sample::random(sampling(config)),
+    },
+];
+
+/// The strategies for research: to compare with, and for [`Auto`](crate::auto::Auto) to draw on.
+pub const RESEARCH: [Known; 14] = [
     Known {
         name: "source-dpor",
         parameter: Parameter::None,
@@ -125,12 +141,6 @@ pub const STRATEGIES: [Known; 19] = [
         make: |config, bound| trace(Method::ChessAtomic, config, bound),
     },
     Known {
-        name: "random",
-        parameter: Parameter::None,
-        meaning: "samples: any thread at each step",
-        make: |config, _| sample::random(sampling(config)),
-    },
-    Known {
         name: "urw",
         parameter: Parameter::None,
         meaning: "samples: threads by how much they have left to do",
@@ -141,12 +151,6 @@ pub const STRATEGIES: [Known; 19] = [
         parameter: Parameter::None,
         meaning: "samples: threads by how many accesses to one shared location they have left",
         make: |config, _| sample::surw(sampling(config)),
-    },
-    Known {
-        name: "pct",
-        parameter: DEPTH,
-        meaning: "samples: priorities that change at depth - 1 points; any depth unless given",
-        make: |config, depth| sample::pct(depth, sampling(config)),
     },
     Known {
         name: "pos",
@@ -203,9 +207,12 @@ pub fn strategy(config: &Config) -> Result<Box<dyn Strategy>, Error> {
         Some((name, parameter)) => (name, Some(parameter)),
         None => (text, None),
     };
-    let Some(known) = STRATEGIES.iter().find(|known| known.name == name) else {
-        let names: Vec<&str> = STRATEGIES.iter().map(|known| known.name).collect();
-        return Err(wrong(format!("there is no strategy `{name}`; there are {}", names.join(", "))));
+    let Some(known) = STRATEGIES.iter().chain(&RESEARCH).find(|known| known.name == name) else {
+        let names = |group: &[Known]| group.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
+        let (usual, research) = (names(&STRATEGIES), names(&RESEARCH));
+        return Err(wrong(format!(
+            "there is no strategy `{name}`; there are {usual}; for research, {research}"
+        )));
     };
     let unbounded = Method::ALL.iter().any(|method| method.name() == name && !method.is_bounded());
     if unbounded && config.preemption_bound.is_some() {
@@ -249,7 +256,7 @@ mod tests {
 
     #[test]
     fn every_strategy_is_made_by_its_name() {
-        for known in STRATEGIES {
+        for known in STRATEGIES.iter().chain(&RESEARCH) {
             let first = if known.name == AUTO { "optimal" } else { known.name };
             assert_eq!(named(known.name).map(|made| made.name()).ok(), Some(first));
             let bounded = named(&format!("{}:2", known.name));

@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
+
+use crate::flags::Flags;
 
 const CODES: &str = "\
 Exit codes: 0 holds, 1 violated, 2 error, 3 inconclusive.
@@ -66,9 +68,9 @@ pub(crate) enum Command {
     Cxx(Compiler),
     /// Lists the memory models
     Models,
-    /// Lists the strategies
+    /// Lists the strategies, those for research apart
     Strategies,
-    /// Lists the variables of the environment that checks look at
+    /// Lists the settings, as variables of the environment that checks look at
     Settings,
 }
 
@@ -82,25 +84,10 @@ pub(crate) struct Compiler {
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub(crate) settings: Flags<true>,
     /// A folder for reports as JSON, one for each violation, which `unpick explain` shows
     #[arg(long, value_name = "FOLDER")]
     pub(crate) reports: Option<PathBuf>,
-    /// Looks for reads of heap memory that nothing was written to
-    #[arg(long)]
-    pub(crate) uninitialised: bool,
-    /// Warns of writes to one atomic variable that nothing orders
-    #[arg(long)]
-    pub(crate) unordered_writes: bool,
-    /// Explores each random number below this one
-    #[arg(long, value_name = "N")]
-    pub(crate) random: Option<String>,
-    /// Explores what happens if an hour has passed at a look at the clock
-    #[arg(long)]
-    pub(crate) clock_jumps: bool,
-    /// A file with violations that are known, in lines such as race:function
-    #[arg(long, value_name = "FILE")]
-    pub(crate) suppressions: Option<String>,
     /// The program
     pub(crate) program: OsString,
     /// Its arguments
@@ -111,90 +98,10 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 pub(crate) struct Test {
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub(crate) settings: Flags<false>,
     /// Arguments for `cargo test`, such as a name of tests
     #[arg(last = true, value_name = "CARGO TEST ARGS")]
     pub(crate) cargo: Vec<OsString>,
-}
-
-#[derive(Debug, Default, Args)]
-pub(crate) struct Settings {
-    /// Memory model; `unpick models` lists them
-    #[arg(long)]
-    pub(crate) model: Option<String>,
-    /// How to search; `unpick strategies` lists the ways
-    #[arg(long)]
-    pub(crate) strategy: Option<String>,
-    /// Time at most for each check, such as 500ms, 30s, 5m
-    #[arg(long)]
-    pub(crate) time: Option<String>,
-    /// Executions at most for each check
-    #[arg(long, value_name = "N")]
-    pub(crate) max_executions: Option<String>,
-    /// Preemptions of one execution at most
-    #[arg(long, value_name = "N")]
-    pub(crate) preemptions: Option<String>,
-    /// Events of one execution at most
-    #[arg(long, value_name = "N")]
-    pub(crate) max_events: Option<String>,
-    /// Bytes of stack for each thread
-    #[arg(long, value_name = "BYTES")]
-    pub(crate) stack_size: Option<String>,
-    /// Lets compare_exchange_weak fail without a reason
-    #[arg(long)]
-    pub(crate) spurious: bool,
-    /// Whether loops that only wait are recognised; if not, they are cut after some rounds
-    #[arg(long, value_name = "WHETHER")]
-    pub(crate) loops: Option<Switch>,
-    /// What a check without a proof does to its test
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) inconclusive: Option<Inconclusive>,
-    /// Violations that differ to look for before a check stops
-    #[arg(long, value_name = "N")]
-    pub(crate) keep_going: Option<String>,
-    /// In C and C++ programs, memory that was freed may be used again, or not
-    #[arg(long)]
-    pub(crate) reuse: bool,
-    /// How the executions of C and C++ programs are kept apart
-    #[arg(long, value_name = "HOW")]
-    pub(crate) isolation: Option<Isolation>,
-    /// What becomes of threads that nobody joins
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) detached: Option<Detached>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Isolation {
-    /// As restore, and as fork from where the program has destroyed the memory of the check
-    Auto,
-    /// All run in one process, whose memory is brought back
-    Restore,
-    /// Each has a process of its own, which cannot reach the memory of the check: slow
-    Fork,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Detached {
-    /// They must end, as all threads
-    MustEnd,
-    /// They are abandoned when the main thread has ended
-    Abandoned,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Switch {
-    /// They are
-    On,
-    /// They are not
-    Off,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Inconclusive {
-    /// The test passes
-    Pass,
-    /// The test fails
-    Fail,
 }
 
 #[derive(Debug, Args)]

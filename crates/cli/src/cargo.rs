@@ -11,19 +11,17 @@ use unpick_check::{Config, registry};
 use unpick_runtime::interrupt;
 
 use crate::Exit;
-use crate::args::{Detached, Inconclusive, Isolation, Replay, Settings, Switch, Test};
+use crate::args::{Replay, Test};
 use crate::error::Error;
-
-type Variables = Vec<(&'static str, String)>;
 
 /// Runs `cargo test` with the settings.
 pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
-    let variables = variables(&test.settings);
+    let variables = &test.settings.0;
     let given = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| value.clone());
     unpick_check::config::names_are_known()?;
     let config = Config::default().with_environment(given)?;
     registry::execution(&config)?;
-    run(&test.cargo, &variables)
+    run(&test.cargo, variables)
 }
 
 /// Runs `cargo test` with one execution for each check.
@@ -52,47 +50,6 @@ pub(crate) fn token(given: &str) -> Result<String, Error> {
 /// The cargo to call: the one that called us, if one did.
 pub(crate) fn program() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"))
-}
-
-/// The variables that stand for the settings.
-pub(crate) fn variables(settings: &Settings) -> Variables {
-    let Settings { model, strategy, time, max_executions, max_events, stack_size, .. } = settings;
-    let Settings { spurious, inconclusive, keep_going, detached, preemptions, reuse, isolation, .. } =
-        settings;
-    let inconclusive = inconclusive.map(|what| match what {
-        Inconclusive::Pass => String::from("pass"),
-        Inconclusive::Fail => String::from("fail"),
-    });
-    let detached = detached.map(|what| match what {
-        Detached::MustEnd => String::from("must-end"),
-        Detached::Abandoned => String::from("abandoned"),
-    });
-    let isolation = isolation.map(|how| match how {
-        Isolation::Auto => String::from("auto"),
-        Isolation::Restore => String::from("restore"),
-        Isolation::Fork => String::from("fork"),
-    });
-    let loops = settings.loops.map(|whether| match whether {
-        Switch::On => String::from("on"),
-        Switch::Off => String::from("off"),
-    });
-    let all = [
-        ("UNPICK_MODEL", model.clone()),
-        ("UNPICK_STRATEGY", strategy.clone()),
-        ("UNPICK_TIME", time.clone()),
-        ("UNPICK_MAX_EXECUTIONS", max_executions.clone()),
-        ("UNPICK_PREEMPTIONS", preemptions.clone()),
-        ("UNPICK_MAX_EVENTS", max_events.clone()),
-        ("UNPICK_STACK_SIZE", stack_size.clone()),
-        ("UNPICK_SPURIOUS", spurious.then(|| String::from("1"))),
-        ("UNPICK_LOOPS", loops),
-        ("UNPICK_INCONCLUSIVE", inconclusive),
-        ("UNPICK_KEEP_GOING", keep_going.clone()),
-        ("UNPICK_DETACHED", detached),
-        ("UNPICK_REUSE", reuse.then(|| String::from("1"))),
-        ("UNPICK_ISOLATION", isolation),
-    ];
-    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// Runs a command to its end. After Ctrl-C, which it hears as well, this process goes on.
@@ -129,35 +86,4 @@ fn run(arguments: &[OsString], variables: &[(&'static str, String)]) -> Result<E
     let mut build = test(&["--no-run", "--quiet"]);
     let builds = build.stdout(Stdio::null()).stderr(Stdio::null()).status().map_err(Error::NoCargo)?;
     Ok(if builds.success() { Exit::Violated } else { Exit::Error })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_setting_is_a_variable_that_checks_look_at() {
-        let text = Some(String::from("1"));
-        let settings = Settings {
-            model: text.clone(),
-            strategy: text.clone(),
-            time: text.clone(),
-            max_executions: text.clone(),
-            preemptions: text.clone(),
-            max_events: text.clone(),
-            stack_size: text.clone(),
-            spurious: true,
-            loops: Some(Switch::Off),
-            inconclusive: Some(Inconclusive::Pass),
-            keep_going: text,
-            reuse: true,
-            isolation: Some(Isolation::Fork),
-            detached: Some(Detached::Abandoned),
-        };
-        let variables = variables(&settings);
-        assert_eq!(variables.len(), 14);
-        for (name, _) in variables {
-            assert!(unpick_check::config::VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
-        }
-    }
 }

@@ -6,6 +6,7 @@
 //! | module | does |
 //! |---|---|
 //! | `args` | what can be typed |
+//! | `flags` | flags of settings, from their table |
 //! | `run` | from arguments to an exit code |
 //! | `demo` | an example with a bug, and its report |
 //! | `compare` | strategies side by side, on the bench of bugs |
@@ -28,6 +29,7 @@ mod demo;
 mod error;
 pub mod exit;
 mod explain;
+mod flags;
 mod list;
 mod migrate;
 mod native;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use unpick_check::config::VARIABLES;
 use unpick_check::registry;
-use unpick_check::strategies::{Parameter, STRATEGIES};
+use unpick_check::strategies::{Parameter, RESEARCH, STRATEGIES};
+use unpick_settings::SETTINGS;
 
 use crate::error::Error;
 
@@ -31,28 +31,41 @@ pub(crate) fn models() -> Result<String, Error> {
     Ok(out)
 }
 
-/// The strategies, the default first.
+/// The strategies, the default first, those for research last.
 pub(crate) fn strategies() -> String {
-    let width = STRATEGIES.iter().map(|known| known.name.len() + 2).max().unwrap_or(0);
+    let all = || STRATEGIES.iter().chain(&RESEARCH);
+    let width = all().map(|known| known.name.len() + 2).max().unwrap_or(0);
     let mut out = String::new();
-    for known in STRATEGIES {
-        line(&mut out, known.name, width, known.meaning);
-        if let Parameter::Number { what, .. } = known.parameter {
-            line(&mut out, &format!("{}:N", known.name), width, what);
+    for (title, group) in [("", &STRATEGIES[..]), ("\nFor research, to compare with:\n\n", &RESEARCH)] {
+        out.push_str(title);
+        for known in group {
+            line(&mut out, known.name, width, known.meaning);
+            if let Parameter::Number { what, .. } = known.parameter {
+                line(&mut out, &format!("{}:N", known.name), width, what);
+            }
         }
     }
     out.push_str("\nChoose one with Check::strategy, UNPICK_STRATEGY or `unpick test --strategy`.\n");
     out
 }
 
-/// The variables that checks look at.
+/// The variables that checks look at, those for C and C++ only last.
 pub(crate) fn settings() -> String {
-    let width = VARIABLES.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let width = SETTINGS.iter().map(|setting| setting.variable.len()).max().unwrap_or(0);
     let mut out = String::new();
-    for (name, meaning) in VARIABLES {
-        line(&mut out, name, width, meaning);
+    for in_rust in [true, false] {
+        if !in_rust {
+            out.push_str("\nFor C and C++ only:\n\n");
+        }
+        for setting in SETTINGS.iter().filter(|setting| setting.in_rust() == in_rust) {
+            let value = format!("  {}; default: {}", setting.kind.wanted(), setting.usual());
+            line(&mut out, setting.variable, width, setting.doc);
+            line(&mut out, "", width, &value);
+        }
     }
-    out.push_str("\nThey override what the program sets.\n");
+    out.push_str(
+        "\nThey override what the program sets. `unpick test` and `unpick run` have flags of the same names.\n",
+    );
     out
 }
 

@@ -61,15 +61,9 @@ fn run(command: Command) -> Result<Exit, Error> {
 
 /// Explores a program.
 fn explore(run: &Run) -> Result<Exit, Error> {
-    let mut variables = cargo::variables(&run.settings);
-    variables.extend(run.uninitialised.then(|| ("UNPICK_UNINITIALISED", String::from("1"))));
-    variables.extend(run.unordered_writes.then(|| ("UNPICK_UNORDERED_WRITES", String::from("1"))));
-    variables.extend(run.random.clone().map(|bound| ("UNPICK_RANDOM", bound)));
-    variables.extend(run.clock_jumps.then(|| ("UNPICK_CLOCK_JUMPS", String::from("1"))));
-    variables.extend(run.suppressions.clone().map(|file| ("UNPICK_SUPPRESSIONS", file)));
     let check =
         native::Check { program: &run.program, arguments: &run.arguments, reports: run.reports.as_deref() };
-    native::run(&check, &variables)
+    native::run(&check, &run.settings.0)
 }
 
 /// Runs the execution of a token: of a program, if one is named, and else of the tests of a package.

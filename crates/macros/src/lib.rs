@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod parse;
-mod settings;
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
@@ -37,14 +36,12 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// The variables that the settings of [`macro@test`] stand for, as an array of texts.
+/// The settings of [`macro@test`], as the rows of a table in Markdown: for its documentation.
 #[doc(hidden)]
 #[proc_macro]
-pub fn variables(_: TokenStream) -> TokenStream {
-    let variables = settings::SETTINGS.iter().map(|(_, variable, _)| text(variable));
-    [bracketed(Delimiter::Bracket, variables.flat_map(|text| [text, sign(',')]).collect())]
-        .into_iter()
-        .collect()
+pub fn settings(_: TokenStream) -> TokenStream {
+    let rows: Vec<String> = unpick_settings::Setting::rows(true).collect();
+    TokenStream::from(text(&rows.join("\n")))
 }
 
 /// The tokens as the parser wants them.

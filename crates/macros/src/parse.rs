@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::settings::{self, Kind};
+use unpick_settings::{Kind, SETTINGS, Setting};
 
 /// One token, as far as it matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,15 +58,14 @@ pub(crate) fn arguments(tokens: &[Token]) -> Result<Arguments, Problem> {
     let mut at = 0;
     while at < tokens.len() {
         let Token::Word(name) = &tokens[at] else {
-            return Err(Problem::new(at, format!("expected a setting; there are {}", settings::names())));
+            return Err(Problem::new(at, format!("expected a setting; there are {}", names())));
         };
-        let known = settings::find(name);
+        let known = Setting::of_attribute(name);
         if known.is_none() && name != "crate" {
-            let message = format!("there is no setting `{name}`; there are {}", settings::names());
-            return Err(Problem::new(at, message));
+            return Err(Problem::new(at, format!("there is no setting `{name}`; there are {}", names())));
         }
-        let kind = known.map_or(Kind::Text, |(_, _, kind)| kind);
-        let wanted = || format!("write `{name} = ...` with {}", kind.wanted());
+        let kind = known.map_or(Kind::Text, |setting| setting.kind);
+        let wanted = || format!("write `{name} = ...` with {}", wanted(kind));
         if tokens.get(at + 1) != Some(&Token::Sign('=')) {
             return Err(Problem::new(at, wanted()));
         }
@@ -79,8 +78,8 @@ pub(crate) fn arguments(tokens: &[Token]) -> Result<Arguments, Problem> {
         let value = value(kind, &text).ok_or_else(|| Problem::new(at + 2, wanted()))?;
         match known {
             None => arguments.path = Some((value, at + 2)),
-            Some((_, variable, _)) => {
-                if arguments.settings.iter().any(|(other, _)| *other == variable) {
+            Some(Setting { variable, .. }) => {
+                if arguments.settings.iter().any(|(other, _)| other == variable) {
                     return Err(Problem::new(at, format!("`{name}` is set twice")));
                 }
                 arguments.settings.push((variable, value));
@@ -96,42 +95,44 @@ pub(crate) fn arguments(tokens: &[Token]) -> Result<Arguments, Problem> {
     Ok(arguments)
 }
 
-/// The value of a setting as the environment would have it.
-fn value(kind: Kind, text: &str) -> Option<String> {
-    let number = || {
-        let digits = text.replace('_', "");
-        (!digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())).then_some(digits)
-    };
+/// The names of all settings, for messages.
+fn names() -> String {
+    let known = SETTINGS.iter().filter(|setting| setting.in_rust()).map(|setting| setting.attribute);
+    known.chain(["crate"]).collect::<Vec<&str>>().join(", ")
+}
+
+/// What to write, for messages.
+fn wanted(kind: Kind) -> String {
     match kind {
-        Kind::Text => quoted(text),
-        Kind::OneOf(texts) => quoted(text).filter(|text| texts.contains(&text.as_str())),
-        Kind::Number => number(),
-        Kind::Time => number().or_else(|| quoted(text).filter(|text| is_time(text))),
-        Kind::Switch => match text {
-            "true" => Some(String::from("1")),
-            "false" => Some(String::from("0")),
-            _ => None,
-        },
-        Kind::Count => match text {
-            "true" => Some(u32::MAX.to_string()),
-            "false" => Some(String::from("1")),
-            _ => number(),
-        },
+        Kind::Text => String::from("a text in quotes"),
+        Kind::Switch => String::from("`true` or `false`"),
+        Kind::Count(..) => format!("{}, `true` or `false`", kind.wanted()),
+        Kind::SwitchOrTime(least, most) => {
+            format!("`true`, `false` or {}", Kind::Time(least, most).wanted())
+        }
+        Kind::OneOf(_) | Kind::Number(..) | Kind::Time(..) => kind.wanted(),
     }
+}
+
+/// The value of a setting as the environment would have it.
+fn value(kind: Kind, literal: &str) -> Option<String> {
+    let digits = || literal.chars().all(|c| c.is_ascii_digit() || c == '_').then(|| literal.replace('_', ""));
+    let text = match (kind, literal) {
+        (Kind::Switch | Kind::SwitchOrTime(..), "true" | "false") => literal.to_string(),
+        (Kind::Count(..), "true") => u32::MAX.to_string(),
+        (Kind::Count(..), "false") => String::from("1"),
+        (Kind::Switch, _) => return None,
+        (Kind::Text | Kind::OneOf(_) | Kind::SwitchOrTime(..), _) => quoted(literal)?,
+        (Kind::Number(..) | Kind::Count(..), _) => digits()?,
+        (Kind::Time(..), _) => quoted(literal).or_else(digits)?,
+    };
+    kind.read(&text).is_some().then_some(text)
 }
 
 /// What is in quotes; texts with escapes are not needed here.
 fn quoted(text: &str) -> Option<String> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     (!inner.contains(['\\', '"'])).then(|| inner.to_string())
-}
-
-/// Whether a text looks like a time.
-fn is_time(text: &str) -> bool {
-    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let number = number.trim().parse::<f64>().is_ok_and(|number| number >= 0.0);
-    number && ["", "ms", "s", "m", "min", "h"].contains(&unit.trim())
 }
 
 /// Reads the function under the attribute.
@@ -218,7 +219,7 @@ mod tests {
             ("UNPICK_MODEL", "sc"),
             ("UNPICK_TIME", "10s"),
             ("UNPICK_MAX_EXECUTIONS", "1000"),
-            ("UNPICK_SPURIOUS", "1"),
+            ("UNPICK_SPURIOUS", "true"),
             ("UNPICK_KEEP_GOING", "3"),
         ];
         let expected: Vec<(&str, String)> =
@@ -229,6 +230,10 @@ mod tests {
         let read = arguments(&tokens(r#"crate = "my::checks" , time = 5"#)).expect("a path");
         assert_eq!(read.path, Some((String::from("my::checks"), 2)));
         assert_eq!(read.settings, [("UNPICK_TIME", String::from("5"))]);
+        let read =
+            arguments(&tokens(r#"progress = "30s" , max_rounds = 7 , leaks = false"#)).expect("settings");
+        let expected = [("UNPICK_PROGRESS", "30s"), ("UNPICK_MAX_ROUNDS", "7"), ("UNPICK_LEAKS", "false")];
+        assert_eq!(read.settings, expected.map(|(name, value)| (name, value.to_string())));
     }
 
     #[test]
@@ -242,6 +247,12 @@ mod tests {
         refused(read("executions = many"), 2, "a whole number");
         refused(read("executions = 10u8"), 2, "a whole number");
         refused(read(r#"time = "soon""#), 2, "a time such as");
+        refused(read("executions = 0"), 2, "a whole number from 1");
+        refused(read("stack_size = 12"), 2, "a whole number from 4096 to 1073741824");
+        refused(read(r#"hang = "0s""#), 2, "from 1ms to 8760h");
+        refused(read("keep_going = 0"), 2, "a whole number from 1, `true` or `false`");
+        refused(read("progress = 0"), 2, "`true`, `false` or a time");
+        refused(read("reuse = true"), 0, "no setting `reuse`");
         refused(read("model"), 0, "write `model = ...` with a text in quotes");
         refused(read("model ="), 1, "a text in quotes");
         refused(read("model = ("), 2, "a text in quotes");

@@ -1,7 +1,7 @@
 //! Samplers: executions drawn at random, one after another.
 //!
 //! A sampler draws three things. *Which thread moves* is decided by a policy, the file of each
-//! sampler. *What a read sees* is drawn here, among all writes that the memory model allows it to see;
+//! sampler: `pct` and `walk` (`random`) here, the others in [`research`](crate::research). *What a read sees* is drawn here, among all writes that the memory model allows it to see;
 //! *where a write goes* in coherence order likewise. So a sampler works under every memory model, and
 //! names none. Under a model whose executions are [interleavings](unpick_core::memory::MemoryModel::interleaves)
 //! nothing but threads is drawn.
@@ -17,14 +17,10 @@
 //!
 //! Run `n` of a seed has a seed of its own, made from both.
 
-mod digest;
 mod draw;
-mod greybox;
 pub mod names;
 mod pct;
-mod pos;
-mod walk;
-mod weights;
+pub(crate) mod walk;
 
 use unpick_core::coverage::Coverage;
 use unpick_core::event::EventId;

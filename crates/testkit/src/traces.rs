@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use unpick_checkers::race;
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::strategy::{Strategy, Traces};
-use unpick_strategies::trace::{Method, Trace};
+use unpick_strategies::research::trace::{Method, Trace};
 
 use crate::drive::{self, Settings, key, run};
 use crate::interleave::{Orders, orders};

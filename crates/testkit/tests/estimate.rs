@@ -3,7 +3,7 @@
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::strategy::{Estimate, Path};
 use unpick_strategies::optimal::{Optimal, Probe};
-use unpick_strategies::trace::{Method, Trace};
+use unpick_strategies::research::trace::{Method, Trace};
 use unpick_testkit::Machine;
 use unpick_testkit::Model;
 use unpick_testkit::Random;

@@ -1,6 +1,6 @@
 //! The strategies over traces against brute force, on programs that are data.
 
-use unpick_strategies::trace::Method;
+use unpick_strategies::research::trace::Method;
 use unpick_testkit::drive::Settings;
 use unpick_testkit::generate::{Profile, generate};
 use unpick_testkit::interleave::orders;

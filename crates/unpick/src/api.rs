@@ -68,11 +68,10 @@ impl Check {
         self
     }
 
-    /// How to search: `auto` (the default) decides by itself; `optimal` runs every execution; strategies over sequentially consistent
-    /// traces, such as `source-dpor`, `cb-dpor`, or `cb-dpor:2` for at most two preemptions, run fewer;
-    /// `random`, `urw`, `surw`, `pct` (or `pct:3`), `pos`, `greybox` and `digest` draw executions at random,
-    /// until they find a violation or a limit is reached. `unpick strategies` lists them, and
-    /// `docs/strategies.md` says what each covers.
+    /// How to search: `auto` (the default) decides by itself; `optimal` runs every execution; `in-order` (or `in-order:2`) runs
+    /// those with few preemptions; `pct` (or `pct:3`) and `random` draw executions at random, until they find a violation or a limit
+    /// is reached. There are more for research, such as `cb-dpor`, which runs sequentially consistent executions with few
+    /// preemptions. `unpick strategies` lists them, and `docs/strategies.md` says what each covers.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -151,7 +150,7 @@ impl Check {
         self
     }
 
-    /// Bytes of stack for each thread; 256 KiB unless set.
+    /// Bytes of stack for each thread, from 4 KiB to 1 GiB; 256 KiB unless set.
     pub fn stack_size(mut self, bytes: usize) -> Check {
         self.config.stack_size = bytes;
         self
@@ -190,7 +189,7 @@ impl Check {
         self
     }
 
-    /// How long a thread may do nothing visible before the check gives up on it.
+    /// How long a thread may do nothing visible before the check gives up on it: a millisecond or more; 20 s unless set.
     pub fn hang_limit(mut self, limit: Duration) -> Check {
         self.config.hang_limit = limit;
         self

@@ -120,25 +120,13 @@ pub use unpick_core::trace;
 /// The function takes no arguments. It may return a `Result`, whose error fails the execution, and may
 /// be `async`: [`future::block_on`] runs it then. Other attributes are kept.
 ///
-/// Settings are those of [`Check`], and the environment overrides them here too:
+/// Settings have the name in the second column, or that of the method of [`Check`], and the environment overrides them here
+/// too. Texts and times are in quotes, numbers are not; `true` and `false` stand for `on` and `off`. `keep_going = true` looks for
+/// all violations that differ. `crate` says where this crate is, if not at `::unpick`, such as `"my_checks::unpick"`.
 ///
-/// | setting | value |
-/// |---|---|
-/// | `model` | a memory model, such as `"sc"` |
-/// | `executions`, `preemptions`, `events`, `rounds` | a number: at most so many |
-/// | `time`, `hang` | a time, such as `"10s"` |
-/// | `stack_size` | bytes |
-/// | `spurious` | `true`: `compare_exchange_weak` may fail without a reason |
-/// | `spurious_wakeups` | `true`: waits and parked threads may wake up without a reason |
-/// | `loops` | `false`: loops that only wait are not recognised |
-/// | `inconclusive` | `"fail"` or `"pass"` |
-/// | `leaks` | `false`: memory that is left behind is no violation |
-/// | `keep_going` | violations to find, or `true` for all that differ |
-/// | `detached` | `"must-end"` or `"abandoned"` |
-/// | `timeouts` | `"any"`, `"never"` or `"last"` |
-/// | `replay` | a token from a report |
-/// | `progress` | `true` or `false` |
-/// | `crate` | where this crate is, if not at `::unpick`, such as `"my_checks::unpick"` |
+/// | variable | attribute | `Check` | values | default | meaning |
+/// |---|---|---|---|---|---|
+#[cfg_attr(any(feature = "check", unpick), doc = unpick_macros::settings!())]
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_macros::test;
 #[cfg(any(feature = "check", unpick))]

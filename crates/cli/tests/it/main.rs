@@ -43,7 +43,14 @@ fn strategies_are_listed_the_default_first() {
     let (code, out, _) = unpick(&["strategies"]);
     assert_eq!(code, Some(0));
     assert!(out.starts_with("auto "), "{out}");
-    assert!(["source-dpor ", "cb-dpor:N ", "chess "].iter().all(|word| out.contains(word)), "{out}");
+    let (usual, research) = out.split_once("For research").expect("those for research stand apart");
+    assert!(
+        ["optimal ", "in-order:N ", "pct:N ", "random "].iter().all(|word| usual.contains(word)),
+        "{out}"
+    );
+    assert!(["source-dpor ", "cb-dpor:N ", "chess "].iter().all(|word| research.contains(word)), "{out}");
+    let (_, help, _) = unpick(&["help", "test"]);
+    assert!(help.contains("auto, optimal, in-order, pct, random") && !help.contains("chess"), "{help}");
 }
 
 #[test]
@@ -94,6 +101,8 @@ fn wrong_settings_are_refused_before_anything_is_built() {
     refused(&["test", "--strategy", "dfs"], "there is no strategy `dfs`");
     refused(&["test", "--time", "soon"], "UNPICK_TIME");
     refused(&["test", "--max-executions", "many"], "UNPICK_MAX_EXECUTIONS");
+    refused(&["test", "--reuse"], "unexpected argument");
+    refused(&["run", "--hang", "0s", "/bin/true"], "from 1ms to 8760h");
     refused(&["test", "--inconclusive", "shrug"], "pass");
     refused(&["replay", ""], "the token is empty");
     refused(&["replay", "no/such/file.schedule"], "cannot be read");

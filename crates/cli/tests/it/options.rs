@@ -45,7 +45,7 @@ fn options_make_a_difference() {
             unpick().args(["run", "--random=0", "/bin/true"]).output().expect("unpick can be started");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    assert!(code == Some(2) && text.contains("no number is below 0"), "{text}");
+    assert!(code == Some(2) && text.contains("UNPICK_RANDOM is a whole number from 1"), "{text}");
 }
 
 #[test]

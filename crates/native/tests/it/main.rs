@@ -179,8 +179,8 @@ fn check_case(program: &Path, case: Option<&str>, settings: &[(&str, &str)]) -> 
     let (messages, channel) = std::io::pipe().expect("there are pipes");
     let mut command = Command::new(program);
     command.args(case).stdin(channel).stdout(Stdio::null()).env(CHANNEL, "0").env("LD_BIND_NOW", "1");
-    for (name, _) in unpick_check::config::VARIABLES {
-        command.env_remove(name);
+    for setting in &unpick_check::SETTINGS {
+        command.env_remove(setting.variable);
     }
     // Cargo names folders there that may hold the runtime of another build.
     command.env_remove("LD_LIBRARY_PATH");

@@ -3,12 +3,12 @@
 use unpick_core::strategy::Strategy;
 
 use super::Sampler;
-use super::digest::Digest;
-use super::greybox::Greybox;
 use super::pct::Pct;
-use super::pos::Pos;
 use super::walk::Walk;
-use super::weights::{Surw, Urw};
+use crate::research::digest::Digest;
+use crate::research::greybox::Greybox;
+use crate::research::pos::Pos;
+use crate::research::weights::{Surw, Urw};
 
 /// What every sampler needs.
 #[derive(Clone, Copy, Debug)]

@@ -33,7 +33,7 @@ impl Policy for Walk {
 
 /// Any thread that is ready, each alike.
 #[inline(always)]
-pub(super) fn any(ready: &Ready, draw: &mut Draw) -> ThreadId {
+pub(crate) fn any(ready: &Ready, draw: &mut Draw) -> ThreadId {
     if let Some(mut word) = ready.others.word_with(&ready.reads) {
         let rest = word & (word - 1);
         if rest != 0 && rest & (rest - 1) == 0 {

@@ -127,14 +127,11 @@ fn failing_tests_say_why() {
 }
 
 #[test]
-fn the_attribute_knows_every_variable_of_the_environment() {
-    let mut of_attribute = unpick_macros::variables!().to_vec();
-    let is_for_all = |(_, says): &&(&str, &str)| !says.contains("C and C++ programs");
-    let for_all = unpick_check::config::VARIABLES.iter().filter(is_for_all);
-    let mut of_environment: Vec<&str> = for_all.map(|(variable, _)| *variable).collect();
-    of_attribute.sort_unstable();
-    of_environment.sort_unstable();
-    assert_eq!(of_attribute, of_environment);
+fn check_has_the_methods_of_the_table() {
+    let source = include_str!("../../src/api.rs");
+    for setting in unpick_check::SETTINGS.iter().filter(|setting| !setting.method.is_empty()) {
+        assert!(source.contains(&format!("pub fn {}(mut self, ", setting.method)), "{}", setting.method);
+    }
 }
 
 #[test]

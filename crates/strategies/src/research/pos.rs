@@ -11,8 +11,7 @@ use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Rmw, ThreadId};
 use unpick_core::strategy::Ready;
 
-use super::Policy;
-use super::draw::Draw;
+use crate::sample::{Draw, Policy};
 
 /// Priorities of the accesses before which threads stand; 0 is one that was not drawn yet.
 #[derive(Debug, Default)]

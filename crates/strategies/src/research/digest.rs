@@ -19,8 +19,7 @@ use unpick_core::op::{Op, ThreadId};
 use unpick_core::strategy::Ready;
 use unpick_core::table::{Table, mix, pair};
 
-use super::Policy;
-use super::draw::Draw;
+use crate::sample::{Draw, Policy};
 
 /// By how much a weight shrinks from step to step.
 const DECAY: f64 = 0.8;

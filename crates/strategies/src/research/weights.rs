@@ -15,9 +15,7 @@ use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, Kind, Op, Site, ThreadId};
 use unpick_core::strategy::Ready;
 
-use super::Policy;
-use super::draw::Draw;
-use super::walk;
+use crate::sample::{Draw, Policy, walk};
 
 /// Runs for which a set of interesting accesses is kept.
 const RUNS_PER_SET: u64 = 16;

@@ -14,9 +14,8 @@ use unpick_core::graph::Graph;
 use unpick_core::op::{Kind, Op, Rmw, Site, ThreadId};
 use unpick_core::strategy::Ready;
 
-use super::Policy;
-use super::draw::Draw;
 use super::pos::Priorities;
+use crate::sample::{Draw, Policy};
 
 /// Entries of the corpus at most; then new ones replace old ones.
 const MOST_ENTRIES: usize = 1024;
