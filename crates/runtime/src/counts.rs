@@ -19,8 +19,6 @@
 //! as well. If what is freed hangs on a block that has one handle left, the check ends with an error. Handles to blocks on the system heap are
 //! left to [`Shared`](crate::memory::Shared).
 
-use std::ops::Range;
-
 use unpick_core::clock::knows;
 use unpick_core::event::EventId;
 use unpick_core::execution::Execution;
@@ -38,6 +36,9 @@ const SIZE: usize = size_of::<[usize; 2]>();
 /// For each thread, how much of what it has done is known: twice the number of events, and one more if all is known that it has done
 /// since the last of them.
 type Moments = Vec<u32>;
+
+/// Whose a block is, and where it begins.
+pub(crate) type Place = (ThreadId, usize);
 
 /// A block whose first words are compared.
 #[derive(Debug)]
@@ -73,7 +74,7 @@ pub(crate) struct Counts {
     blocks: Vec<Counted>,
     acquired: Vec<Acquired>,
     /// Blocks that began with two zeros when they were freed in this run.
-    emptied: Vec<(ThreadId, usize)>,
+    emptied: Vec<Place>,
 }
 
 impl Counts {
@@ -150,13 +151,11 @@ impl Counts {
         moments
     }
 
-    /// Looks for blocks that may be what makes an order between a use and the free of a block, and that were not compared in this
-    /// run; whether there are any.
-    pub(crate) fn learn(&mut self, arenas: &[Option<Box<Arena>>], freed: Range<usize>) -> bool {
+    /// Looks for blocks that may be what makes an order between a use and the free of a block that hangs on `holders`, and that were not
+    /// compared in this run; whether there are any.
+    pub(crate) fn learn(&mut self, arenas: &[Option<Box<Arena>>], holders: &[Place]) -> bool {
         let mut found = std::mem::take(&mut self.emptied);
-        found.extend(
-            holders(arenas, freed).into_iter().filter(|&(owner, start)| has_one_handle(arenas, owner, start)),
-        );
+        found.extend(holders.iter().filter(|&&place| has_one_handle(arenas, place)));
         for (number, arena) in arenas.iter().enumerate() {
             let Some(arena) = arena else { continue };
             let owner = ThreadId(number as u32);
@@ -178,50 +177,16 @@ impl Counts {
     }
 
     /// Whether an access came before all handles but one were let go to a block on which the freed one hangs.
-    pub(crate) fn may_tell(
-        &self,
-        arenas: &[Option<Box<Arena>>],
-        freed: Range<usize>,
-        access: &Access,
-    ) -> bool {
-        let holders = holders(arenas, freed);
+    pub(crate) fn may_tell(&self, arenas: &[Option<Box<Arena>>], holders: &[Place], access: &Access) -> bool {
         self.blocks.iter().any(|block| {
-            tell(&block.released[0], access)
-                && holders.contains(&(block.owner, block.start))
-                && has_one_handle(arenas, block.owner, block.start)
+            let place = (block.owner, block.start);
+            tell(&block.released[0], access) && holders.contains(&place) && has_one_handle(arenas, place)
         })
     }
 }
 
-/// The blocks in an arena that have not been freed.
-fn live(arena: &Arena) -> impl Iterator<Item = Range<usize>> {
-    let notes = arena.notes().iter().enumerate().filter(|(_, note)| note.freed().is_none());
-    notes.map(|(number, note)| arena.start(number)..arena.start(number) + note.size() as usize)
-}
-
-/// The blocks that have the address of a block in them, or of another such block.
-fn holders(arenas: &[Option<Box<Arena>>], held: Range<usize>) -> Vec<(ThreadId, usize)> {
-    const WORD: usize = size_of::<usize>();
-    let (mut found, mut open) = (Vec::new(), vec![held]);
-    while let Some(held) = open.pop() {
-        for (number, arena) in arenas.iter().enumerate() {
-            for block in arena.iter().flat_map(|arena| live(arena)) {
-                let holder = (ThreadId(number as u32), block.start);
-                let words = block.start..block.start + block.len() / WORD * WORD;
-                // SAFETY: a word of a block, which is mapped; no thread of the program runs.
-                let mut words = words.step_by(WORD).map(|word| unsafe { (word as *const usize).read() });
-                if words.any(|word| held.contains(&word)) && !found.contains(&holder) {
-                    found.push(holder);
-                    open.push(block);
-                }
-            }
-        }
-    }
-    found
-}
-
 /// Whether a block begins with counts of which the first is one.
-fn has_one_handle(arenas: &[Option<Box<Arena>>], owner: ThreadId, start: usize) -> bool {
+fn has_one_handle(arenas: &[Option<Box<Arena>>], (owner, start): Place) -> bool {
     counts(arenas, owner, start).is_some_and(|[strong, weak]| strong == 1 && weak > 0)
 }
 

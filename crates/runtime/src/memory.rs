@@ -308,14 +308,15 @@ impl Session {
     ) {
         let Some(block) = self.block(owner, number) else { return };
         let Conflict { access, object, to_come, .. } = conflict;
-        let learns = !to_come && self.counts.learn(&self.arenas, bytes.clone());
+        let holders = if to_come { Vec::new() } else { self.holders(bytes) };
+        let learns = !to_come && self.counts.learn(&self.arenas, &holders);
         if learns || !self.is_careful() {
             self.careful |= !learns;
             self.reviews_next = true;
             self.execution.repeat();
             return;
         }
-        if !to_come && let Some(problem) = self.doubt(bytes, &access) {
+        if !to_come && let Some(problem) = self.doubt(&holders, &access) {
             self.error = Some(Error::Misuse { problem });
             self.execution.repeat();
             return;
@@ -328,8 +329,8 @@ impl Session {
     }
 
     /// Why it cannot be said whether a free is wrong that no event orders after an access.
-    fn doubt(&self, bytes: Range<usize>, access: &Access) -> Option<String> {
-        let reason = if self.counts.may_tell(&self.arenas, bytes, access) {
+    fn doubt(&self, holders: &[counts::Place], access: &Access) -> Option<String> {
+        let reason = if self.counts.may_tell(&self.arenas, holders, access) {
             "it belongs to a `std::sync::Arc` that has one handle left, and `Arc::get_mut` and `Arc::make_mut` order \
              what is done then in a way that is not seen"
         } else if self.is_partly_unseen() && !knows_names() {

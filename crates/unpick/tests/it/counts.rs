@@ -1,12 +1,12 @@
 //! What the counts of `Arc` of the standard library order, which nobody sees: with the names of functions in the program, and without.
 
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use unpick::cell::UnsafeCell;
 use unpick::sync::Mutex;
-use unpick::sync::atomic::AtomicUsize;
-use unpick::sync::atomic::Ordering::Relaxed;
+use unpick::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use unpick::sync::atomic::{AtomicPtr, AtomicUsize};
 use unpick::{Check, thread};
 
 use crate::support::*;
@@ -180,6 +180,41 @@ fn what_hangs_on_a_last_handle_is_an_error() {
     assert!(error.contains("`Arc::get_mut`") && error.contains("Use `unpick::sync::Arc`"), "{error}");
 }
 
+/// What was taken out of an atomic does not hang on it any more, although its memory has the address.
+#[test]
+fn what_was_taken_from_an_atomic_hangs_on_no_handle() {
+    let finding = violated(|| {
+        let shared = Arc::new((AtomicPtr::new(Box::into_raw(counter())), AtomicUsize::new(0)));
+        let theirs = Arc::clone(&shared);
+        thread::spawn(move || {
+            count(unsafe { &*theirs.0.load(Acquire) });
+            theirs.1.store(1, Relaxed);
+        });
+        unpick::assume(shared.1.load(Relaxed) == 1);
+        drop(unsafe { Box::from_raw(shared.0.swap(std::ptr::null_mut(), AcqRel)) });
+    });
+    assert_eq!(finding.title, "use after free");
+}
+
+/// Counts of a block that is not looked at are told by the names of functions, if there are any.
+#[test]
+fn counts_elsewhere_need_names() {
+    let result = Check::new().run(|| {
+        let make = || Arc::new(OnceLock::new());
+        let shared: Arc<OnceLock<Counter>> = unpick::outside(make);
+        shared.set(counter()).unwrap();
+        let theirs = Arc::clone(&shared);
+        thread::spawn(move || count(theirs.get().unwrap()));
+        count(shared.get().unwrap());
+    });
+    match result {
+        Ok(verdict) => assert!(verdict.holds() && !is_child(), "{verdict}"),
+        Err(error) => {
+            assert!(is_child() && error.to_string().contains("build it without `strip`"), "{error}")
+        }
+    }
+}
+
 /// Frees a counter when it is dropped.
 struct Owner(*mut AtomicUsize);
 
@@ -277,5 +312,5 @@ fn counts_are_known_without_the_names_of_functions() {
     let output = command.output().unwrap();
     std::fs::remove_file(&stripped).unwrap();
     assert!(output.status.success(), "{}", text_of(&output));
-    assert!(text_of(&output).contains("test result: ok. 9 passed"), "{}", text_of(&output));
+    assert!(text_of(&output).contains("test result: ok. 11 passed"), "{}", text_of(&output));
 }
