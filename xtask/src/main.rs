@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "these commands are made to be read")]
 
+mod architecture;
 mod bounded;
 mod engine;
 mod fuzz;
@@ -24,7 +25,7 @@ mod tidy;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// What went wrong, in words.
 type Problem = String;
@@ -71,6 +72,11 @@ enum Bench {
     Peers(peers::Peers),
 }
 
+/// The names of the commands.
+fn commands() -> Vec<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_string()).collect()
+}
+
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test(test) => test.run(),
@@ -84,7 +90,7 @@ fn main() -> ExitCode {
         Command::Bench(Bench::Engine(engine)) => engine.run(),
         Command::Bench(Bench::Peers(peers)) => peers.run(),
         Command::Suites(suites) => suites.run(),
-        Command::Tidy => tidy::run(),
+        Command::Tidy => tidy::run(&commands()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

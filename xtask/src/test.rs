@@ -34,6 +34,6 @@ impl Test {
             let fuzz = ["run", "--release", "--package", "xtask", "--", "fuzz-oracle", "--programs"];
             run(cargo(fuzz).arg(LONG_PROGRAMS))?;
         }
-        tidy::run()
+        tidy::run(&crate::commands())
     }
 }

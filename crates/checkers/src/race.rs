@@ -101,21 +101,24 @@ impl Cells {
         self.used as u32 - 1
     }
 
-    /// An access to a place that someone who knows `view` does not know of: what stands against
+    /// An access to a place that someone who knows `view` does not know of, nor is told: what stands against
     /// freeing its memory.
-    pub fn unknown(&self, cell: u32, thread: ThreadId, view: &[u32]) -> Option<Access> {
+    pub fn unknown(
+        &self,
+        cell: u32,
+        thread: ThreadId,
+        view: &[u32],
+        told: impl Fn(&Access) -> bool,
+    ) -> Option<Access> {
         let cell = self.cells.get(cell as usize)?;
         let accesses = cell.write.iter().map(|write| (write, true));
         let mut accesses = accesses.chain(cell.reads.iter().map(|read| (read, false)));
-        accesses
-            .find(|(epoch, _)| {
-                let next = EventId { thread: epoch.thread, index: epoch.index };
-                epoch.thread != thread && !knows(view, next)
-            })
-            .map(|(epoch, writes)| {
-                let point = Point { thread: epoch.thread, index: epoch.index, site: epoch.site };
-                Access { point, writes, atomic: false }
-            })
+        accesses.find_map(|(epoch, writes)| {
+            let next = EventId { thread: epoch.thread, index: epoch.index };
+            let point = Point { thread: epoch.thread, index: epoch.index, site: epoch.site };
+            let access = Access { point, writes, atomic: false };
+            (epoch.thread != thread && !knows(view, next) && !told(&access)).then_some(access)
+        })
     }
 
     /// An access by a thread that knows `view` and stands before its event at `point.index`: the

@@ -293,6 +293,12 @@ impl Arena {
         self.base + self.notes()[number].start as usize * 16
     }
 
+    /// The blocks that have not been freed.
+    pub(crate) fn live_blocks(&self) -> impl Iterator<Item = Range<usize>> {
+        let notes = self.notes().iter().enumerate().filter(|(_, note)| note.freed().is_none());
+        notes.map(|(number, note)| self.start(number)..self.start(number) + note.size() as usize)
+    }
+
     /// Notes that a block was freed, and fills it with the pattern for freed memory.
     #[inline]
     pub(crate) fn free(&mut self, number: usize, thread: ThreadId, position: u32) {

@@ -4,9 +4,13 @@
 //! search is conservative: whatever looks like an address of a block counts as one. The values of
 //! atomics are not in memory but in the graph.
 
+use std::ops::Range;
+
+use unpick_core::event::EventId;
 use unpick_core::op::{Addr, Site, ThreadId};
 use unpick_core::violation::{Kind, Point, Violation};
 
+use crate::counts::Place;
 use crate::session::Session;
 use crate::{statics, tag};
 
@@ -159,6 +163,38 @@ impl Session {
             }
         }
         left
+    }
+
+    /// The blocks that have the address of a part of memory in them, or of another such block. What an atomic was made with is in
+    /// its memory still, and does not count if it has another value now.
+    pub(crate) fn holders(&self, held: Range<usize>) -> Vec<Place> {
+        let graph = self.search.execution.graph();
+        let locations = (0..graph.location_count() as u32).map(Addr);
+        let has_changed = |addr: &Addr| graph.newest(*addr) != EventId::INIT;
+        let first = locations.filter(has_changed).map(|addr| graph.value(addr, EventId::INIT) as usize);
+        let first: Vec<usize> = first.collect();
+        let stamp = self.stamp();
+        let (mut found, mut open) = (Vec::new(), vec![held]);
+        while let Some(held) = open.pop() {
+            let holds = |address: usize| {
+                // SAFETY: as in `follow`; the thread of the program that runs has called the engine.
+                let (word, number) =
+                    unsafe { ((address as *const usize).read(), (address as *const u32).add(2).read()) };
+                let newest = (word as u64 == stamp).then(|| self.value_of(number)).flatten();
+                held.contains(&word) && !first.contains(&word)
+                    || newest.is_some_and(|word| held.contains(&word))
+            };
+            for (thread, arena) in self.arenas.iter().enumerate() {
+                for block in arena.iter().flat_map(|arena| arena.live_blocks()) {
+                    let place = (ThreadId(thread as u32), block.start);
+                    if !found.contains(&place) && words(block.start, block.end).any(holds) {
+                        found.push(place);
+                        open.push(block);
+                    }
+                }
+            }
+        }
+        found
     }
 
     /// The newest value of a location, by the number in its tag.

@@ -6,6 +6,7 @@
 
 mod arena;
 pub mod clocks;
+mod counts;
 mod current;
 pub mod facts;
 mod fiber;

@@ -4,30 +4,35 @@
 //! happen before it, and no use may come after. Later uses show by themselves: a freed block is
 //! filled with a pattern, so the tags in it have lost their stamps. Earlier ones are looked for when
 //! a block is freed, by the stamps in it. What is repeated from the record was looked at when it was
-//! new.
+//! new; but where an execution is run once more for a free, all are looked at, since it may be another thread that has the last
+//! handle then.
 //!
 //! A tag tells the location of an object, but an object that has moved leaves a copy of its tag
 //! behind. So before a use is held against a free, the execution is run once more with the path on
 //! which the address of every object is noted.
 //!
-//! What unpick's own `Arc` frees is freed in [`ordered`]. What `Arc` of the standard library frees is ordered after every use by those who held it before,
-//! by means that the engine does not see. Frees inside its destructor are found by the call stack,
-//! and the freeing of its own block, where the destructor may have left the stack already, by the two
-//! counters at its start, which are zero, and were not when threads were resumed before; only uses that come after such frees,
-//! or that a thread stands before, are held against them.
+//! What unpick's own `Arc` frees is freed in [`ordered`]. `Arc` of the standard library orders what it frees by counts that are no
+//! events: [`Counts`](crate::counts) tells what they order. It sees those in arenas; where threads have memory of the system heap as
+//! well, frees inside the destructor of an `Arc` are excused, which [`Shared`] tells by the call stack. Only uses that have been are: those to come are held
+//! against every free.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use unpick_core::clock::knows;
+use unpick_core::error::Error;
 use unpick_core::event::EventId;
 use unpick_core::op::{Addr, Kind as OpKind, Op, Site, ThreadId};
 use unpick_core::violation::{Access, Block, Kind, Point, Violation};
 
-use crate::arena::{self, Arena, FREED, NEW};
-use crate::current;
+use crate::arena::{self, FREED, NEW};
 use crate::known::Known;
 use crate::ops::{Object, leave_for_good};
 use crate::registers::forget_scratch;
 use crate::session::Session;
 use crate::tag::{self, Tag};
+use crate::{counts, current, site};
 
 /// The stamp of a tag that nothing was written to.
 pub(crate) const UNWRITTEN: u64 = u64::from_ne_bytes([NEW; 8]);
@@ -101,10 +106,11 @@ struct Conflict {
 }
 
 impl Session {
-    /// A thread is resumed, and some blocks may be shared pointers.
+    /// Sees what the running thread has done to counts since it was looked at last.
     #[cold]
-    pub(crate) fn look_at_counters(&mut self) {
-        self.counters.look(&self.arenas);
+    #[inline(never)]
+    pub(crate) fn look_at_counts(&mut self, thread: ThreadId) {
+        self.counts.look(&self.arenas, &mut self.search.execution, thread);
     }
 
     /// The thread in whose memory an address is.
@@ -137,7 +143,13 @@ impl Session {
             return self.bad_free(thread, owner, Some((number, within)));
         }
         let size = note.size() as usize;
-        let looks = !self.ordered && self.search.execution.is_fresh(thread);
+        if !self.ordered {
+            self.counts.freed(owner, address, size);
+        }
+        if !self.counts.are_none() {
+            self.look_at_counts(thread);
+        }
+        let looks = !self.ordered && (self.reviews || self.search.execution.is_fresh(thread));
         if looks && !self.may_free(thread, owner, number, address, size) {
             return false;
         }
@@ -203,13 +215,9 @@ impl Session {
             let words = unsafe { ((tag as *const u64).read(), (tag as *const u32).add(2).read()) };
             if words.0 == stamp
                 && let Some(conflict) = self.conflict(thread, tag, words.1)
-                && !self.excuse(&conflict, owner, start)
+                && !self.excuse(&conflict)
             {
-                if std::mem::take(&mut self.counters.missed) {
-                    self.search.execution.repeat();
-                } else {
-                    self.refuse(thread, owner, number, conflict);
-                }
+                self.refuse(thread, owner, number, start..start + size, conflict);
                 return false;
             }
         }
@@ -218,9 +226,19 @@ impl Session {
 
     /// A use of an object that stands against freeing its memory.
     fn conflict(&mut self, thread: ThreadId, tag: usize, number: u32) -> Option<Conflict> {
+        let any = self.conflict_but(thread, tag, number, &[])?;
+        if any.to_come || self.counts.are_none() {
+            return Some(any);
+        }
+        let told = self.counts.moments(thread, self.search.execution.view(thread));
+        self.conflict_but(thread, tag, number, &told)
+    }
+
+    /// As [`Session::conflict`], but for uses that counts have told the thread of.
+    fn conflict_but(&mut self, thread: ThreadId, tag: usize, number: u32, told: &[u32]) -> Option<Conflict> {
         let view = self.search.execution.view(thread);
         if let Some(cell) = tag::cell(number) {
-            let access = self.cells.unknown(cell, thread, view)?;
+            let access = self.cells.unknown(cell, thread, view, |access| counts::tell(told, access))?;
             let object = self.known_cells[cell as usize].kind.to_string();
             return Some(Conflict { access, object, tag, number, to_come: false });
         }
@@ -239,28 +257,35 @@ impl Session {
         if let Some(access) = standing {
             return Some(Conflict { access, object: object(), tag, number, to_come: true });
         }
-        let is_unknown = |event: &&EventId| event.thread != thread && !knows(&self.view, **event);
-        let unknown = graph.writes(addr).iter().chain(graph.reads(addr)).find(is_unknown)?;
-        let event = graph.event(*unknown);
-        let point = Point { thread: unknown.thread, index: unknown.index, site: event.site };
-        let access = Access { point, writes: event.is_write(), atomic: true };
+        // Those that are recorded and still to be repeated show for themselves, if they come.
+        let has_been =
+            |event: &EventId| !self.reviews || event.index < self.search.execution.position(event.thread);
+        let foreign =
+            |event: &&EventId| event.thread != thread && !knows(&self.view, **event) && has_been(event);
+        let access = |id: &EventId| {
+            let event = graph.event(*id);
+            let point = Point { thread: id.thread, index: id.index, site: event.site };
+            Access { point, writes: event.is_write(), atomic: true }
+        };
+        let uses = graph.writes(addr).iter().chain(graph.reads(addr)).filter(foreign).map(access);
+        let access = uses.into_iter().find(|access| !counts::tell(told, access))?;
         Some(Conflict { access, object: object(), tag, number, to_come: false })
     }
 
     /// Whether a use is not to be held against a free after all.
     #[cold]
     #[inline(never)]
-    fn excuse(&mut self, conflict: &Conflict, owner: ThreadId, start: usize) -> bool {
-        let mut is_ordered = || {
-            current::quiet().is_some()
-                || looks_counted(conflict, start) && self.counters.were_there(owner, start)
-                || self.shared.is_dropping()
-        };
-        if !conflict.to_come && is_ordered() {
-            self.counters.missed = false;
-            return true;
-        }
-        self.is_careful() && self.address(conflict.number).is_some_and(|address| address != conflict.tag)
+    fn excuse(&mut self, conflict: &Conflict) -> bool {
+        let mut is_ordered =
+            || current::quiet().is_some() || self.is_partly_unseen() && self.shared.is_dropping();
+        !conflict.to_come && is_ordered()
+            || self.is_careful()
+                && self.address(conflict.number).is_some_and(|address| address != conflict.tag)
+    }
+
+    /// Whether counts may be where they are not looked at.
+    fn is_partly_unseen(&self) -> bool {
+        self.uses_heap() || self.is_outside()
     }
 
     /// Where the object of a location or cell was last used.
@@ -274,19 +299,52 @@ impl Session {
     /// Ends the execution: with a violation, or to run it again with more care.
     #[cold]
     #[inline(never)]
-    fn refuse(&mut self, thread: ThreadId, owner: ThreadId, number: usize, conflict: Conflict) {
-        if !self.is_careful() {
-            self.careful = true;
+    fn refuse(
+        &mut self,
+        thread: ThreadId,
+        owner: ThreadId,
+        number: usize,
+        bytes: Range<usize>,
+        conflict: Conflict,
+    ) {
+        let Some(block) = self.block(owner, number) else { return };
+        let Conflict { access, object, to_come, .. } = conflict;
+        let holders = if to_come { Vec::new() } else { self.holders(bytes) };
+        let learns = !to_come && self.counts.learn(&self.arenas, &holders);
+        if learns || !self.is_careful() {
+            self.careful |= !learns;
+            self.reviews_next = true;
             self.search.execution.repeat();
             return;
         }
-        let Some(block) = self.block(owner, number) else { return };
-        let Conflict { access, object, to_come, .. } = conflict;
+        if !to_come && let Some(problem) = self.doubt(&holders, &access) {
+            self.search.error = Some(Error::Misuse { problem });
+            self.search.execution.repeat();
+            return;
+        }
         let freed = Point { thread, index: self.search.execution.position(thread), site: Site(0) };
         if let Some(recorder) = &mut self.recorder {
             recorder.freed(owner, number, thread);
         }
         self.misuse(thread, Site(0), Kind::UseAfterFree { access, freed, after: to_come, block, object });
+    }
+
+    /// Why it cannot be said whether a free is wrong that no event orders after an access.
+    fn doubt(&self, holders: &[counts::Place], access: &Access) -> Option<String> {
+        let reason = if self.counts.may_tell(&self.arenas, holders, access) {
+            "it belongs to a `std::sync::Arc` that has one handle left, and `Arc::get_mut` and `Arc::make_mut` order \
+             what is done then in a way that is not seen"
+        } else if self.is_partly_unseen() && !knows_names() {
+            "there is memory of the program outside of what is looked at, and what a `std::sync::Arc` there orders is \
+             told by the names of functions, which the program does not have: build it without `strip`"
+        } else {
+            return None;
+        };
+        let (user, place) = (site::thread_name(access.point.thread), site::describe(access.point.site));
+        Some(format!(
+            "memory is freed that {user} has used at {place}, and whether the use comes first cannot be told: \
+             {reason}. Use `unpick::sync::Arc` instead"
+        ))
     }
 
     /// What is known of an object that has no stamp of this run. If it lives in memory that may not be
@@ -337,79 +395,6 @@ impl Session {
     }
 }
 
-/// Whether a block looks like one of the standard library's shared pointers that nobody has any more:
-/// two counters that are zero, and the contents behind them.
-fn looks_counted(conflict: &Conflict, start: usize) -> bool {
-    // SAFETY: the block holds a whole tag that begins behind the two words.
-    conflict.tag - start >= 16 && unsafe { (start as *const [usize; 2]).read() == [0, 0] }
-}
-
-/// A block that may be one of the standard library's shared pointers, since it begins with two zeros when it is freed.
-#[derive(Debug)]
-struct Counted {
-    owner: ThreadId,
-    start: usize,
-    /// Whether it began with two counts earlier in this run.
-    seen: bool,
-}
-
-/// Blocks that may begin with the counters of a shared pointer. Whoever drops the last handle had it when it was resumed, so that
-/// the counters were not zero then; other blocks that begin with zeros did so before.
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    blocks: Vec<Counted>,
-    /// Whether a block was freed that was not looked at in this run.
-    missed: bool,
-}
-
-impl Counters {
-    /// A run begins.
-    pub(crate) fn begin(&mut self) {
-        self.blocks.iter_mut().for_each(|block| block.seen = false);
-        self.missed = false;
-    }
-
-    /// Whether the block began with counts when threads were resumed. If it is not known, it will be in the next run.
-    fn were_there(&mut self, owner: ThreadId, start: usize) -> bool {
-        match self.blocks.iter().find(|block| (block.owner, block.start) == (owner, start)) {
-            Some(block) => block.seen,
-            None => {
-                self.blocks.push(Counted { owner, start, seen: false });
-                self.missed = true;
-                false
-            }
-        }
-    }
-
-    /// Whether no block is known that may be a shared pointer.
-    #[inline(always)]
-    pub(crate) fn are_none(&self) -> bool {
-        self.blocks.is_empty()
-    }
-
-    /// A thread is resumed: looks at the blocks that are there.
-    fn look(&mut self, arenas: &[Option<Box<Arena>>]) {
-        for block in self.blocks.iter_mut().filter(|block| !block.seen) {
-            block.seen = begins_with_counts(arenas, block.owner, block.start);
-        }
-    }
-}
-
-/// Whether there is a block that begins with two counts.
-fn begins_with_counts(arenas: &[Option<Box<Arena>>], owner: ThreadId, start: usize) -> bool {
-    let Some(Some(arena)) = arenas.get(owner.index()) else { return false };
-    if !arena.contains(start) {
-        return false;
-    }
-    let Some((number, 0)) = arena.find(start) else { return false };
-    let note = &arena.notes()[number];
-    let is_count = |word: &usize| (1..1 << 31).contains(word);
-    // SAFETY: the block is there, and large enough.
-    note.freed().is_none()
-        && note.size() as usize >= size_of::<[usize; 2]>()
-        && unsafe { (start as *const [usize; 2]).read() }.iter().all(is_count)
-}
-
 /// Tells frees inside the destructor of the standard library's shared pointers.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
@@ -434,6 +419,19 @@ impl Shared {
         });
         found
     }
+}
+
+/// Whether the names of functions tell frees inside the destructor of a shared pointer: whether they tell this one.
+fn knows_names() -> bool {
+    struct Probe<'a>(&'a AtomicBool);
+    impl Drop for Probe<'_> {
+        fn drop(&mut self) {
+            self.0.store(Shared::default().is_dropping(), Ordering::Relaxed);
+        }
+    }
+    let told = AtomicBool::new(false);
+    drop(std::hint::black_box(Arc::new(Probe(&told))));
+    told.into_inner()
 }
 
 /// Whether the code that a call returns to is in the destructor of a shared pointer.

@@ -97,6 +97,34 @@ pub(crate) unsafe extern "C-unwind" fn unwatched(request: *mut Request<'_>) -> V
     }
 }
 
+/// As [`unwatched`] or [`sampled`], where counts are looked at that the engine does not see.
+///
+/// # Safety
+///
+/// As there.
+pub(crate) unsafe extern "C-unwind" fn counted(request: *mut Request<'_>) -> Value {
+    look_at_counts();
+    let (session, _) = current::known_context();
+    // SAFETY: as in `take`; the caller's promise.
+    unsafe { if (*session).search.execution.samples() { sampled(request) } else { unwatched(request) } }
+}
+
+/// Before the op of a thread that is not watched: looks at counts that the engine does not see. Where it is watched, the path does.
+#[inline(always)]
+fn look_at_counts() {
+    let (session, thread) = context();
+    if current::is_watched() {
+        return;
+    }
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    if !s.counts.are_none() {
+        let arena = arena::enter(std::ptr::null_mut());
+        s.look_at_counts(thread);
+        arena::enter(arena);
+    }
+}
+
 /// As [`unwatched`], for the first use of an object in a run.
 #[inline(never)]
 fn unwatched_anew(s: &mut Session, thread: ThreadId, request: &mut Request<'_>) -> Value {
@@ -222,6 +250,9 @@ impl Asker for OnObject<'_> {
         if self.stack != 0 && s.is_careful() {
             s.note_address(op.addr, tag);
         }
+        if self.stack != 0 && !s.counts.are_none() {
+            s.look_at_counts(self.on.thread);
+        }
         true
     }
 
@@ -256,6 +287,7 @@ impl Asker for OnObject<'_> {
 
 /// Takes an op that concerns no object.
 fn other(op: &Op) -> Value {
+    look_at_counts();
     let (session, thread) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
@@ -289,6 +321,11 @@ pub(crate) unsafe extern "C-unwind" fn other_watched(op: *const Op) -> Value {
     // SAFETY: as in `take`; the caller's promise.
     let (s, op) = unsafe { (&mut *session, &*op) };
     s.note(thread, op.site);
+    if !s.counts.are_none() {
+        let arena = arena::enter(std::ptr::null_mut());
+        s.look_at_counts(thread);
+        arena::enter(arena);
+    }
     let value = other_slowly(op);
     forget_scratch();
     value

@@ -22,6 +22,7 @@ use unpick_driver::search::Search;
 
 use crate::arena::{self, Arena};
 use crate::clocks::Clocks;
+use crate::counts::Counts;
 use crate::current;
 use crate::facts::SharedUses;
 use crate::fiber::Fiber;
@@ -29,7 +30,7 @@ use crate::frontend::Handle;
 use crate::known::Known;
 use crate::limits::Limits;
 use crate::locals::{self, Locals};
-use crate::memory::{Counters, Shared};
+use crate::memory::Shared;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
@@ -119,8 +120,11 @@ pub(crate) struct Session {
     bare: bool,
     /// Whether the addresses of all objects are noted, run after run.
     pub(crate) careful: bool,
-    /// Blocks that may be shared pointers of the standard library.
-    pub(crate) counters: Counters,
+    /// What counts order that the engine does not see.
+    pub(crate) counts: Counts,
+    /// Whether what is freed is looked at in the next run, and whether it is in this one, also where the run repeats what is recorded.
+    pub(crate) reviews_next: bool,
+    pub(crate) reviews: bool,
     /// Where the objects of locations were last used, where that is noted.
     pub(crate) addresses: Vec<usize>,
     /// Where cells were last used.
@@ -190,7 +194,9 @@ impl Session {
             outside: false,
             bare: false,
             careful: false,
-            counters: Counters::default(),
+            counts: Counts::default(),
+            reviews_next: false,
+            reviews: false,
             addresses: Vec::new(),
             cell_addresses: Vec::new(),
             view: Vec::new(),
@@ -223,6 +229,11 @@ impl Session {
     pub(crate) fn lose_addresses(&mut self) {
         self.outside = true;
         self.search.execution.set_stable_addresses(false);
+    }
+
+    /// Whether the program ever asked for memory that outlives a run.
+    pub(crate) fn is_outside(&self) -> bool {
+        self.outside
     }
 
     /// Whether threads allocate from arenas.
@@ -277,7 +288,8 @@ impl Session {
         self.arenas.iter_mut().flatten().for_each(|arena| arena.reset());
         self.known.resize(self.search.execution.graph().location_count(), Known::NONE);
         self.ordered = false;
-        self.counters.begin();
+        self.counts.begin();
+        self.reviews = std::mem::take(&mut self.reviews_next);
         self.first_spawn = NEVER;
         self.panics.clear();
         // What is kept for other threads is known when they are spawned.
@@ -338,6 +350,7 @@ impl Session {
     fn take_path(&self, watched: bool) {
         let path = match (watched, self.search.execution.samples()) {
             (true, _) => crate::registers::watched,
+            _ if !self.counts.are_none() => crate::ops::counted,
             (false, true) => crate::ops::sampled,
             (false, false) => crate::ops::unwatched,
         };
@@ -504,9 +517,6 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
         (*session).pulse.resume(thread);
-        if !(*session).counters.are_none() {
-            (*session).look_at_counters();
-        }
         if (*session).watches {
             (*session).choose_path(thread);
         }
@@ -515,6 +525,9 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let result = (*routine).resume(());
         arena::enter(std::ptr::null_mut());
         current::set(session, None);
+        if !(*session).counts.are_none() {
+            (*session).look_at_counts(thread);
+        }
         assert!(matches!(result, CoroutineResult::Yield(())), "a fiber of unpick has returned");
     }
 }
