@@ -21,6 +21,7 @@ mod shuttle;
 mod suites;
 mod test;
 mod tidy;
+mod toolchain;
 
 use std::process::ExitCode;
 
