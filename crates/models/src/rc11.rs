@@ -436,4 +436,62 @@ mod tests {
         });
         assert_eq!(accepted, [true, false, true]);
     }
+
+    /// Both threads write both locations, and the first write of each is the last of its location. A fence between
+    /// the writes of thread 2, and one or SeqCst accesses in thread 1.
+    #[test]
+    fn fences_order_writes_by_coherence() {
+        let writing = |mode, fences: [bool; 2]| {
+            move |draft: &mut Draft| {
+                draft.spawn(2);
+                let fence = |draft: &mut Draft, thread| {
+                    if fences[thread as usize - 1] {
+                        draft.fence(thread, SeqCst);
+                    }
+                };
+                draft.write(1, X, mode);
+                fence(draft, 1);
+                draft.write(1, Y, mode);
+                draft.write(2, Y, Relaxed);
+                fence(draft, 2);
+                draft.write_at(2, X, Relaxed, 0);
+            }
+        };
+        assert_eq!(accepting(writing(Relaxed, [true, true])), [false; 3]);
+        assert_eq!(accepting(writing(SeqCst, [false, true])), [false; 3]);
+        assert_eq!(accepting(writing(Relaxed, [false, true])), [true; 3]);
+    }
+
+    /// As before, but it is the last step before the read of thread 2 that stays at its location.
+    #[test]
+    fn only_rc11_leaves_out_last_steps_within_a_location() {
+        let accepted = accepting(|draft| {
+            draft.spawn(3);
+            draft.write(1, X, SeqCst);
+            let flag = draft.write(1, Y, Release);
+            draft.read(2, Y, Acquire, flag);
+            draft.read(2, Y, SeqCst, flag);
+            draft.write(3, Y, SeqCst);
+            draft.read(3, X, SeqCst, INIT);
+        });
+        assert_eq!(accepted, [true, false, false]);
+    }
+
+    /// The write that synchronises is SeqCst itself. Nothing leads from it to the read of thread 2, unless it is an
+    /// update of two parts.
+    #[test]
+    fn synchronisation_orders_what_is_before_it() {
+        let accepted = |updates: bool| {
+            accepting(|draft| {
+                draft.spawn(3);
+                let flag = if updates { draft.update(1, X, SeqCst, INIT) } else { draft.write(1, X, SeqCst) };
+                draft.read(2, X, Acquire, flag);
+                draft.read(2, Y, SeqCst, INIT);
+                draft.write(3, Y, SeqCst);
+                draft.read(3, X, SeqCst, INIT);
+            })
+        };
+        assert_eq!(accepted(false), [true; 3]);
+        assert_eq!(accepted(true), [true, false, true]);
+    }
 }
