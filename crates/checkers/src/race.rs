@@ -369,6 +369,7 @@ mod tests {
         let mut cells = Cells::new();
         let cell = cells.add();
         assert!(cells.access(cell, at(1, 0), true, &[0; 8]).is_none());
+        assert!(cells.access(cell, at(1, 0), false, &[0; 8]).is_none());
         cells.clear();
         assert_eq!(cells.add(), cell);
         assert!(cells.access(cell, at(2, 0), true, &[0; 8]).is_none());

@@ -263,12 +263,23 @@ mod tests {
         assert!(is_deadlock(&found), "it had the lock before it began to gather: {found:?}");
     }
 
-    /// Thread 1 gathers both locks, of which the main thread holds one for good.
+    /// Threads 1 and 2 gather both locks. The main thread holds one for good, so it helps thread 1 in nothing that thread 2
+    /// gives back the other.
     #[test]
     fn who_gathers_locks_waits_until_all_are_free() {
         let mut graph = two_threads();
-        let held_by = lock(&mut graph, 0, A);
-        let gathering = [Gathering { thread: ThreadId(1), since: 0, locks: vec![A, B] }];
+        let held_by = [lock(&mut graph, 0, A), lock(&mut graph, 2, B)];
+        let gathering = [1, 2].map(|t| Gathering { thread: ThreadId(t), since: 0, locks: vec![A, B] });
+        let waiters = [(1, B, held_by[1]), (2, A, held_by[0])]
+            .map(|(thread, addr, held_by)| waiter(&graph, thread, Wait::Lock { addr, held_by }));
+        assert!(is_deadlock(&judge(&graph, &waiters, true, &gathering)));
+    }
+
+    #[test]
+    fn who_gathers_a_lock_that_it_has_waits_for_ever() {
+        let mut graph = two_threads();
+        let held_by = lock(&mut graph, 1, A);
+        let gathering = [Gathering { thread: ThreadId(1), since: 0, locks: vec![A] }];
         let waiters = [waiter(&graph, 1, Wait::Lock { addr: A, held_by })];
         assert!(is_deadlock(&judge(&graph, &waiters, true, &gathering)));
     }
