@@ -18,6 +18,8 @@
 //! ([`Graph::compact`]). It knows no strategy.
 
 mod adding;
+#[cfg(any(test, feature = "audit"))]
+mod audit;
 mod class;
 mod compact;
 mod restrict;

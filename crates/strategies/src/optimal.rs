@@ -23,6 +23,8 @@
 //! The next thread is always the lowest one before an op that does not read, else the lowest
 //! one: a function of the graph alone, as optimality demands.
 
+#[cfg(feature = "audit")]
+mod audit;
 mod probe;
 
 use unpick_core::clock::{join, knows};
@@ -451,6 +453,11 @@ impl Strategy for Optimal {
     fn counts(&mut self, scene: Scene<'_>, waiters: &[LockWaiter]) -> bool {
         let Some(limit) = &mut self.limit else { return true };
         limit.holds(scene.graph, scene.model.linear(), waiters)
+    }
+
+    #[cfg(feature = "audit")]
+    fn flaw(&self, graph: &Graph) -> Option<String> {
+        self.item_flaw(graph)
     }
 
     fn estimate(&self, leaves: u64) -> Option<Estimate> {

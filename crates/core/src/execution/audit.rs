@@ -1,0 +1,58 @@
+//! What must hold when an execution ends, and when the next one is made.
+
+use super::Execution;
+#[cfg(feature = "audit")]
+use crate::op::Addr;
+use crate::op::ThreadId;
+
+impl Execution {
+    /// Whether nothing runs and nothing is about to: each thread has had all its events, and has ended or waits for ever.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let rests = |(t, run): (usize, &super::Run)| {
+            let thread = ThreadId(t as u32);
+            let done = self.blocked.contains(thread) || self.graph.is_finished(thread);
+            !run.started || (done && run.pc as usize == self.graph.thread_len(thread))
+        };
+        self.runnable.is_empty()
+            && self.waiting.is_empty()
+            && self.ready.is_empty()
+            && self.runs.iter().enumerate().all(rests)
+    }
+
+    /// Looks at the graph and at what the strategy keeps, in builds with the feature `audit`.
+    ///
+    /// # Panics
+    ///
+    /// When something is wrong with them.
+    pub(super) fn audit(&mut self) {
+        #[cfg(feature = "audit")]
+        {
+            let flaw = self.graph.flaw().or_else(|| self.strategy.flaw(&self.graph));
+            if let Some(flaw) = flaw {
+                panic!("after {} executions by {}: {flaw}", self.stats.runs, self.strategy.name());
+            }
+            let accesses: Vec<_> = self
+                .graph
+                .order()
+                .iter()
+                .copied()
+                .filter(|&id| self.graph.event(id).addr != Addr::NONE)
+                .collect();
+            let consistent = self.model.consistent(&self.graph, &accesses);
+            let name = self.model.name();
+            assert!(
+                consistent,
+                "after {} executions: the graph is not consistent under {name}",
+                self.stats.runs
+            );
+        }
+    }
+
+    /// [`Execution::audit`], if there is another graph to run.
+    pub(super) fn audit_next(&mut self, more: bool) -> bool {
+        if more {
+            self.audit();
+        }
+        more
+    }
+}
