@@ -27,6 +27,17 @@ impl Test {
         }
         need_target(ELSEWHERE)?;
         run(&mut cargo(["test", "--workspace", "--no-fail-fast"]))?;
+        let audit = [
+            "test",
+            "--package",
+            "unpick-strategies",
+            "--package",
+            "unpick-testkit",
+            "--lib",
+            "--test",
+            "audit",
+        ];
+        run(cargo(audit).args(["--features", "unpick-testkit/audit"]))?;
         let check = ["check", "--workspace", "--exclude", "xtask", "--target", ELSEWHERE];
         run(cargo(check).env("RUSTFLAGS", "-Dwarnings"))?;
         let adopted = ["--manifest-path", "examples/adopted/Cargo.toml", "--target-dir"];

@@ -20,3 +20,17 @@ pub(crate) fn need_target(target: &str) -> Result<(), Problem> {
     run(Command::new("rustup").args(["target", "add", target]))
         .map_err(|problem| format!("{hint}: {problem}"))
 }
+
+/// Makes sure that a toolchain has Miri.
+pub(crate) fn need_miri(toolchain: &str) -> Result<(), Problem> {
+    let has = Command::new("rustup").args(["run", toolchain, "cargo", "miri", "--version"]).output();
+    if has.as_ref().is_ok_and(|probe| probe.status.success()) {
+        return Ok(());
+    }
+    let install = ["toolchain", "install", toolchain, "--profile", "minimal", "--component", "miri,rust-src"];
+    let hint = format!("there is no Miri; `rustup {}` installs it", install.join(" "));
+    if has.is_err() {
+        return Err(format!("{hint}, and there is no rustup"));
+    }
+    run(Command::new("rustup").args(install)).map_err(|problem| format!("{hint}: {problem}"))
+}

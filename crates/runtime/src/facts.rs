@@ -162,3 +162,58 @@ pub fn learn(fact: Fact, bits: u64) {
         leave_for_good(session, thread);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order_bits(facts: &Facts) -> u64 {
+        facts.with_order()[Fact::UsesAreOrdered as usize]
+    }
+
+    #[test]
+    fn only_what_threads_share_gets_an_order() {
+        let mut facts = Facts::new(&[]);
+        facts.note_use(1, ThreadId(1));
+        facts.note_use(1, ThreadId(1));
+        facts.note_use(2, ThreadId(1));
+        assert_eq!(order_bits(&facts), 0);
+        facts.note_use(2, ThreadId(2));
+        assert_eq!(order_bits(&facts), 2);
+    }
+
+    #[test]
+    fn an_order_is_learnt_once() {
+        let mut facts = Facts::new(&[]);
+        assert!(!facts.order_uses(), "nothing is shared");
+        facts.note_use(4, ThreadId(1));
+        facts.note_use(4, ThreadId(2));
+        assert!(facts.order_uses());
+        assert!(!facts.order_uses(), "it has its order");
+        assert_eq!(facts.bits()[Fact::UsesAreOrdered as usize], 4);
+    }
+
+    #[test]
+    fn facts_of_a_schedule_are_known_from_the_start() {
+        let facts = Facts::new(&[0, 5]);
+        assert_eq!(facts.known.get(Fact::Readers as usize), 5);
+        assert_eq!(facts.known.get(Fact::EndsAreWatched as usize), 0);
+    }
+
+    #[test]
+    fn a_type_has_one_bit_and_always_the_same() {
+        assert!(bit_of::<u8>().is_power_of_two() && bit_of::<[u64; 3]>().is_power_of_two());
+        assert_eq!(bit_of::<Option<String>>(), bit_of::<Option<String>>());
+    }
+
+    #[test]
+    fn types_with_atomics_and_locks_of_the_standard_library_hide_something() {
+        let hidden = [
+            Uses::of::<std::sync::atomic::AtomicU8>(),
+            Uses::of::<Vec<std::sync::Mutex<u8>>>(),
+            Uses::of::<Option<std::sync::OnceLock<u8>>>(),
+        ];
+        assert!(hidden.iter().all(|uses| uses.hidden), "{hidden:?}");
+        assert!(!Uses::of::<Vec<String>>().hidden);
+    }
+}

@@ -447,3 +447,64 @@ fn is_destructor(call: usize) -> bool {
     });
     is
 }
+
+#[cfg(test)]
+mod tests {
+    use std::alloc::{GlobalAlloc, Layout, System};
+
+    use super::*;
+
+    /// Arenas of which the second holds a block of two words with these contents; where the block is.
+    fn holding(words: [usize; 2]) -> (Vec<Option<Box<Arena>>>, usize) {
+        let mut arena = Arena::take().expect("address space");
+        let before = arena::enter(&raw mut *arena);
+        // SAFETY: the layout has a size; the block is new, and has two words.
+        let block = unsafe {
+            let block = crate::Allocator::new(System).alloc(Layout::new::<[usize; 2]>());
+            block.cast::<[usize; 2]>().write(words);
+            block
+        };
+        arena::enter(before);
+        (vec![None, Some(arena)], block as usize)
+    }
+
+    #[test]
+    fn two_counts_look_like_a_shared_pointer() {
+        for (words, expected) in
+            [([1, 1], true), ([3, 2], true), ([0, 1], false), ([1, 0], false), ([1, 1 << 31], false)]
+        {
+            let (arenas, start) = holding(words);
+            assert_eq!(begins_with_counts(&arenas, ThreadId(1), start), expected, "{words:?}");
+            assert!(!begins_with_counts(&arenas, ThreadId(0), start), "it is another thread's");
+            assert!(!begins_with_counts(&arenas, ThreadId(1), start + 8), "no block begins there");
+            arenas.into_iter().flatten().for_each(|arena| arena.give_back());
+        }
+    }
+
+    #[test]
+    fn a_block_that_was_freed_is_no_shared_pointer() {
+        let (mut arenas, start) = holding([1, 1]);
+        let arena = arenas[1].as_mut().expect("an arena");
+        arena.free(0, ThreadId(1), 3);
+        // SAFETY: the memory is still mapped, and nobody else's.
+        unsafe { (start as *mut [usize; 2]).write([1, 1]) };
+        assert!(!begins_with_counts(&arenas, ThreadId(1), start));
+        arenas.into_iter().flatten().for_each(|arena| arena.give_back());
+    }
+
+    #[test]
+    fn a_block_is_looked_at_in_the_run_after_it_was_missed() {
+        let (arenas, start) = holding([1, 1]);
+        let mut counters = Counters::default();
+        assert!(counters.are_none());
+        assert!(!counters.were_there(ThreadId(1), start) && counters.missed);
+        counters.begin();
+        assert!(!counters.missed && !counters.are_none());
+        assert!(!counters.were_there(ThreadId(1), start), "nobody was resumed yet");
+        counters.look(&arenas);
+        assert!(counters.were_there(ThreadId(1), start) && !counters.missed);
+        counters.begin();
+        assert!(!counters.were_there(ThreadId(1), start), "each run looks for itself");
+        arenas.into_iter().flatten().for_each(|arena| arena.give_back());
+    }
+}
