@@ -514,6 +514,11 @@ impl Graph {
     /// Puts a write into the coherence order, after `place` writes (the initial one not counted).
     #[inline(always)]
     pub fn insert_write(&mut self, addr: Addr, place: usize, write: EventId) {
+        debug_assert!(
+            self.event(write).is_write() && self.event(write).addr == addr,
+            "{write:?} is no write there"
+        );
+        debug_assert!(place >= self.bottom(addr), "{write:?} is put before what was let go");
         self.locations[addr.index()].writes.insert(place, write);
     }
 
@@ -531,6 +536,10 @@ impl Graph {
     #[inline(always)]
     pub fn read_from(&mut self, read: EventId, write: EventId, spurious: bool) -> bool {
         debug_assert_eq!(self.thread_len(read.thread), read.index as usize + 1);
+        debug_assert!(
+            write.is_init() || self.event(write).is_write(),
+            "{read:?} reads {write:?}, which is no write"
+        );
         let known = self.event_mut(read);
         if known.rmw == Rmw::None {
             known.rf = write;

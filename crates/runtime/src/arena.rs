@@ -651,9 +651,11 @@ mod tests {
         arena.position = 5;
         let first = arena.allocate(Layout::new::<[u8; 24]>(), true) as usize;
         arena.position = 9;
-        let second = arena.allocate(Layout::new::<u8>(), true) as usize;
-        let found = [first - 1, first, first + 23, first + 24, second].map(|address| arena.find(address));
-        assert_eq!(found, [None, Some((0, 0)), Some((0, 23)), None, Some((1, 0))]);
+        let second = arena.allocate(Layout::new::<u128>(), true) as usize;
+        arena.allocate(Layout::new::<u8>(), true);
+        let addresses = [first - 1, first, first + 23, first + 24, second, second + 16];
+        let found = addresses.map(|address| arena.find(address));
+        assert_eq!(found, [None, Some((0, 0)), Some((0, 23)), None, Some((1, 0)), None]);
         assert_eq!([arena.birth(first + 8), arena.birth(second)], [Some(5), Some(9)]);
         arena.give_back();
     }

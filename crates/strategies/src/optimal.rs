@@ -307,6 +307,7 @@ impl Optimal {
     fn revisit(&mut self, graph: &mut Graph, read: EventId, write: EventId) -> bool {
         let source = *graph.event(read);
         let addr = source.addr;
+        debug_assert!(!knows(graph.porf(write), read), "a read is to see what depends on it");
         // An acquire that would find the lock taken has not happened yet.
         let dropped = source.rmw.waits_on(graph.event(write).value);
         let older = source.stamp as usize + usize::from(!dropped);
@@ -374,6 +375,7 @@ impl Optimal {
     /// Goes back to the graph that the last revisit left.
     fn leave(&mut self, graph: &mut Graph) -> bool {
         let Some(frame) = self.frames.pop() else { return false };
+        debug_assert_eq!(self.items.len(), frame.items, "a revisit is left with items of its own");
         let mut spent = std::mem::replace(graph, frame.graph);
         graph.reclaim(&mut spent);
         self.spare.push(spent);

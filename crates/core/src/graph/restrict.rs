@@ -8,6 +8,7 @@ impl Graph {
     /// Cuts the graph back to its first `len` events.
     #[inline(never)]
     pub fn cut(&mut self, len: usize) {
+        debug_assert!(len <= self.order.len(), "a graph is cut to more than it has");
         while self.order.len() > len {
             let Some(id) = self.order.pop() else { return };
             let thread = &mut self.threads[id.thread.index()];
@@ -47,6 +48,8 @@ impl Graph {
     /// must be among them. Buffers of `target` are used again.
     pub fn restrict_into(&mut self, lens: &[u32], older: usize, target: &mut Graph) {
         let kept = |id: EventId| lens.get(id.thread.index()).is_some_and(|&len| id.index < len);
+        debug_assert!(!self.is_compacted(), "a graph is copied that has let events go");
+        debug_assert!(self.order[..older].iter().all(|&id| kept(id)), "an older event is dropped");
         target.synchronisation = self.synchronisation;
         target.plain = self.plain;
         target.seqcst = 0;
