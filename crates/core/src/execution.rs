@@ -473,7 +473,7 @@ impl Execution {
                 return Outcome::Diverged(Box::new(Divergence { thread, before, now: None }));
             }
         }
-        debug_assert!(self.is_at_rest(), "an execution ends while threads could go on");
+        debug_assert!(self.is_at_rest(), "an execution ends, and a thread is nowhere");
         self.audit();
         if self.blocked.is_empty() {
             let scene = Scene { graph: &mut self.graph, model: &mut *self.model };

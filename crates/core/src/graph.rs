@@ -48,8 +48,8 @@ struct Thread {
     past: compact::Past,
     /// The event that spawned the thread, if it is in the graph.
     spawn: Option<EventId>,
-    /// The event that joined the thread.
-    join: Option<EventId>,
+    /// The events that joined the thread, in the order of insertion: several threads may wait for one.
+    joins: Vec<EventId>,
     /// Positions of release fences.
     release_fences: Vec<u32>,
     /// Positions of events that are sequentially consistent, or were when added.
@@ -181,9 +181,9 @@ impl Graph {
         self.threads.get(thread.index())?.spawn
     }
 
-    /// The event that joined the thread.
-    pub fn join_of(&self, thread: ThreadId) -> Option<EventId> {
-        self.threads.get(thread.index())?.join
+    /// The events that joined the thread.
+    pub fn joins_of(&self, thread: ThreadId) -> &[EventId] {
+        self.threads.get(thread.index()).map_or(&[], |thread| &thread.joins)
     }
 
     /// Whether the thread has ended.

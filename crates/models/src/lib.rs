@@ -205,6 +205,23 @@ mod tests {
         }
     }
 
+    /// Two threads wait for thread 1, and the cycle leads through the one that comes first.
+    #[test]
+    fn cycles_lead_through_each_join_of_a_thread() {
+        let joined_twice = |draft: &mut Draft| {
+            draft.spawn(3);
+            draft.write(1, X, Relaxed);
+            draft.finish(1);
+            draft.join(3, 1);
+            draft.read(3, Y, Relaxed, INIT);
+            draft.join(0, 1);
+            draft.write(2, Y, Relaxed);
+            draft.fence(2, SeqCst);
+            draft.read(2, X, Relaxed, INIT);
+        };
+        assert_eq!(allowed_by(joined_twice), ["cpp20", "rc11", "ra", "rc11g"]);
+    }
+
     /// Release and acquire, by an update in the middle of which each model makes the same.
     #[test]
     fn an_update_hands_on_what_the_write_before_it_published() {

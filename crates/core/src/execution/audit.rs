@@ -12,17 +12,16 @@ use crate::op::ThreadId;
 const LONGEST: usize = 1000;
 
 impl Execution {
-    /// Whether nothing runs and nothing is about to: each thread has had all its events, and has ended or waits for ever.
+    /// Whether each thread has had all its events, and has ended, waits, or stands before its next op.
     pub(super) fn is_at_rest(&self) -> bool {
         let rests = |(t, run): (usize, &super::Run)| {
             let thread = ThreadId(t as u32);
-            let done = self.blocked.contains(thread) || self.graph.is_finished(thread);
-            !run.started || (done && run.pc as usize == self.graph.thread_len(thread))
+            let sets = [&self.runnable, &self.waiting, &self.blocked];
+            let goes_on = self.ready.contains(thread) || sets.iter().any(|set| set.contains(thread));
+            let known = goes_on || self.graph.is_finished(thread);
+            !run.started || (known && run.pc as usize == self.graph.thread_len(thread))
         };
-        self.runnable.is_empty()
-            && self.waiting.is_empty()
-            && self.ready.is_empty()
-            && self.runs.iter().enumerate().all(rests)
+        self.runs.iter().enumerate().all(rests)
     }
 
     /// Looks at the graph and at what the strategy keeps, in builds with the feature `audit`.

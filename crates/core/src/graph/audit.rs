@@ -90,7 +90,8 @@ impl Graph {
         let spawns = |spawn: EventId| self.is_about(spawn, Kind::Spawn, id);
         expect(thread.spawn.is_none_or(spawns), || format!("{id} is not spawned by {:?}", thread.spawn))?;
         let joins = |join: EventId| self.is_about(join, Kind::Join, id) && self.is_finished(id);
-        expect(thread.join.is_none_or(joins), || format!("{id} is not joined by {:?}", thread.join))?;
+        let joined = thread.joins.iter().copied().all(joins);
+        expect(joined, || format!("{id} is not joined by {:?}", thread.joins))?;
         expect(thread.events.is_empty() || self.exists(id), || format!("{id} has events and no spawn"))?;
         let end = thread.events.iter().rev().skip(1).any(|event| event.kind == Kind::Finish);
         expect(!end, || format!("{id} goes on after its end"))?;
@@ -150,8 +151,9 @@ impl Graph {
                 expect(spawned == Some(id), || format!("what {id:?} spawns was spawned by {spawned:?}"))
             }
             Kind::Join => {
-                let joined = self.join_of(ThreadId(event.value as u32));
-                expect(joined == Some(id), || format!("what {id:?} joins was joined by {joined:?}"))
+                let joins = self.joins_of(ThreadId(event.value as u32));
+                let known = joins.iter().filter(|&&join| join == id).count() == 1;
+                expect(known, || format!("what {id:?} joins was joined by {joins:?}"))
             }
             Kind::Read if !self.is_past(id) => self.check_read(id, event),
             _ => Ok(()),
@@ -404,7 +406,7 @@ mod tests {
     fn a_thread_that_nobody_spawns_is_found() {
         expect_flaw("no spawn", |graph| graph.threads[1].spawn = None);
         expect_flaw("not spawned by", |graph| graph.threads[1].spawn = Some(id(2, 0)));
-        expect_flaw("not joined by", |graph| graph.threads[2].join = Some(id(0, 3)));
+        expect_flaw("not joined by", |graph| graph.threads[2].joins.push(id(0, 3)));
     }
 
     #[test]

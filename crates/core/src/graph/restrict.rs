@@ -35,7 +35,10 @@ impl Graph {
                     }
                 }
                 Kind::Spawn => self.threads[event.value as usize].spawn = None,
-                Kind::Join => self.threads[event.value as usize].join = None,
+                Kind::Join => {
+                    let popped = self.threads[event.value as usize].joins.pop();
+                    debug_assert_eq!(popped, Some(id));
+                }
                 Kind::Finish | Kind::Choice => {}
             }
             let top = self.clocks.top().min(event.clock);
@@ -61,7 +64,8 @@ impl Graph {
             empty_as_large(&mut new.events, &old.events);
             new.events.extend_from_slice(&old.events[..len as usize]);
             new.spawn = old.spawn.filter(|&spawn| kept(spawn));
-            new.join = old.join.filter(|&join| kept(join));
+            empty_as_large(&mut new.joins, &old.joins);
+            new.joins.extend(old.joins.iter().copied().filter(|&join| kept(join)));
             copy_below(&old.release_fences, len, &mut new.release_fences);
             copy_below(&old.seqcst, len, &mut new.seqcst);
             target.seqcst += new.seqcst.len() as u32;
@@ -101,7 +105,8 @@ impl Graph {
         self.threads.resize_with(other.threads.len(), Thread::default);
         for (new, old) in self.threads.iter_mut().zip(&other.threads) {
             new.events.clone_from(&old.events);
-            (new.spawn, new.join) = (old.spawn, old.join);
+            new.spawn = old.spawn;
+            new.joins.clone_from(&old.joins);
             new.release_fences.clone_from(&old.release_fences);
             new.seqcst.clone_from(&old.seqcst);
         }
