@@ -208,8 +208,11 @@ mod tests {
         read
     }
 
+    /// Adds an access of a thread.
+    type Add = fn(&mut Graph, u32, Addr, Mode) -> EventId;
+
     /// Whether accesses of two threads race if nothing orders them.
-    fn races(accesses: [fn(&mut Graph, u32, Addr, Mode) -> EventId; 2], modes: [Mode; 2]) -> bool {
+    fn races(accesses: [Add; 2], modes: [Mode; 2]) -> bool {
         let mut graph = two_threads();
         for (thread, (access, mode)) in (1..).zip(accesses.into_iter().zip(modes)) {
             access(&mut graph, thread, X, mode);
