@@ -12,6 +12,7 @@ mod engine;
 mod fuzz;
 mod listed;
 mod loops;
+mod miri;
 mod native;
 mod native_examples;
 mod numbers;
@@ -22,6 +23,7 @@ mod shuttle;
 mod suites;
 mod test;
 mod tidy;
+mod toolchain;
 
 use std::process::ExitCode;
 
@@ -55,6 +57,8 @@ enum Command {
     NativeMatrix(native::NativeMatrix),
     /// Builds and explores the examples in C and C++: projects, Boost.Lockfree, libcds.
     NativeExamples(native_examples::NativeExamples),
+    /// Runs the unit tests of the engine under Miri.
+    Miri(miri::Miri),
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
@@ -87,6 +91,7 @@ fn main() -> ExitCode {
         Command::ShuttleTests(tests) => tests.run(),
         Command::NativeMatrix(matrix) => matrix.run(),
         Command::NativeExamples(examples) => examples.run(),
+        Command::Miri(miri) => miri.run(),
         Command::Bench(Bench::Engine(engine)) => engine.run(),
         Command::Bench(Bench::Peers(peers)) => peers.run(),
         Command::Suites(suites) => suites.run(),

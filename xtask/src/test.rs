@@ -1,7 +1,11 @@
 //! All tests: `cargo xtask test`.
 
 use crate::shell::{cargo, exists, run, target};
+use crate::toolchain::need_target;
 use crate::{Problem, tidy};
+
+/// A platform without the parts that are written for x86-64: the code is built for it, and not run.
+const ELSEWHERE: &str = "aarch64-unknown-linux-gnu";
 
 /// Programs of the long comparison with the oracle.
 const LONG_PROGRAMS: &str = "50000";
@@ -21,7 +25,21 @@ impl Test {
                 return Err(format!("there is no `{program}`; on Debian, `apt-get install` {package}"));
             }
         }
+        need_target(ELSEWHERE)?;
         run(&mut cargo(["test", "--workspace", "--no-fail-fast"]))?;
+        let audit = [
+            "test",
+            "--package",
+            "unpick-strategies",
+            "--package",
+            "unpick-testkit",
+            "--lib",
+            "--test",
+            "audit",
+        ];
+        run(cargo(audit).args(["--features", "unpick-testkit/audit"]))?;
+        let check = ["check", "--workspace", "--exclude", "xtask", "--target", ELSEWHERE];
+        run(cargo(check).env("RUSTFLAGS", "-Dwarnings"))?;
         let adopted = ["--manifest-path", "examples/adopted/Cargo.toml", "--target-dir"];
         let folder = target().join("adopted");
         run(cargo(["run", "--bin", "same_types"]).args(adopted).arg(&folder))?;

@@ -78,7 +78,7 @@ const ONLY_IN: [(&str, &[&str]); 9] = [
     ("print!(", &["cli/src", "runtime/src/worker.rs"]),
     ("println!(", &["cli/src", "loom/src/model.rs"]),
     (
-        "write(2",
+        "::write(2",
         &[
             "native/src/debugger.rs",
             "native/src/memory.rs",

@@ -179,13 +179,212 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
+    use unpick_core::graph::Synchronisation;
+    use unpick_core::op::Mode::{self, Acquire, Plain, Relaxed, Release};
+    use unpick_core::op::{Op, Rmw};
+
     use super::*;
+
+    const X: Addr = Addr(0);
+    const FLAG: Addr = Addr(1);
+
+    /// A graph with two threads besides the main one.
+    fn two_threads() -> Graph {
+        let mut graph = Graph::new(Synchronisation::AsWritten);
+        graph.add_location(0);
+        graph.add_location(0);
+        for child in [1, 2] {
+            graph.add_spawn(ThreadId::MAIN, ThreadId(child), Site(0));
+        }
+        graph
+    }
+
+    fn write(graph: &mut Graph, thread: u32, addr: Addr, mode: Mode) -> EventId {
+        let write = graph.add(ThreadId(thread), &Op::store(addr, mode, 1, Site(7)));
+        graph.insert_write(addr, graph.writes(addr).len(), write);
+        write
+    }
+
+    fn read(graph: &mut Graph, thread: u32, addr: Addr, mode: Mode) -> EventId {
+        let read = graph.add(ThreadId(thread), &Op::load(addr, mode, Site(8)));
+        graph.read_from(read, graph.newest(addr), false);
+        read
+    }
+
+    /// Adds an access of a thread.
+    type Add = fn(&mut Graph, u32, Addr, Mode) -> EventId;
+
+    /// Whether accesses of two threads race if nothing orders them.
+    fn races(accesses: [Add; 2], modes: [Mode; 2]) -> bool {
+        let mut graph = two_threads();
+        for (thread, (access, mode)) in (1..).zip(accesses.into_iter().zip(modes)) {
+            access(&mut graph, thread, X, mode);
+        }
+        in_graph(&graph).is_some()
+    }
+
+    #[test]
+    fn unordered_accesses_race_if_one_writes_and_one_is_plain() {
+        for (modes, racy) in [
+            ([Plain, Plain], true),
+            ([Plain, Relaxed], true),
+            ([Relaxed, Plain], true),
+            ([Relaxed, Relaxed], false),
+        ] {
+            assert_eq!(races([write, write], modes), racy, "writes: {modes:?}");
+            assert_eq!(races([write, read], modes), racy, "a write and a read: {modes:?}");
+            assert_eq!(races([read, write], modes), racy, "a read and a write: {modes:?}");
+            assert!(!races([read, read], modes), "reads: {modes:?}");
+        }
+    }
+
+    #[test]
+    fn an_update_counts_as_a_write() {
+        let update = |graph: &mut Graph, thread, addr, mode| {
+            let op = Op::rmw(addr, Rmw::Add, mode, 1, Site(0));
+            let update = graph.add(ThreadId(thread), &op);
+            graph.read_from(update, graph.newest(addr), false);
+            update
+        };
+        assert!(races([update, read], [Relaxed, Plain]));
+        assert!(races([read, update], [Plain, Relaxed]));
+    }
+
+    #[test]
+    fn accesses_to_different_places_do_not_race() {
+        let mut graph = two_threads();
+        write(&mut graph, 1, X, Plain);
+        write(&mut graph, 2, FLAG, Plain);
+        assert_eq!(in_graph(&graph), None);
+    }
+
+    #[test]
+    fn accesses_of_one_thread_do_not_race() {
+        let mut graph = two_threads();
+        write(&mut graph, 1, X, Plain);
+        write(&mut graph, 1, X, Plain);
+        assert_eq!(in_graph(&graph), None);
+    }
+
+    #[test]
+    fn synchronisation_orders_accesses() {
+        for (write_mode, read_mode, racy) in
+            [(Release, Acquire, false), (Relaxed, Acquire, true), (Release, Relaxed, true)]
+        {
+            let mut graph = two_threads();
+            write(&mut graph, 1, X, Plain);
+            write(&mut graph, 1, FLAG, write_mode);
+            read(&mut graph, 2, FLAG, read_mode);
+            read(&mut graph, 2, X, Plain);
+            assert_eq!(in_graph(&graph).is_some(), racy, "{write_mode:?} and {read_mode:?}");
+        }
+    }
+
+    /// The write of thread 2 is the first of the location's list, and happens after the other.
+    #[test]
+    fn order_does_not_depend_on_the_place_in_the_graph() {
+        let mut graph = two_threads();
+        write(&mut graph, 1, X, Plain);
+        write(&mut graph, 1, FLAG, Release);
+        read(&mut graph, 2, FLAG, Acquire);
+        let last = graph.add(ThreadId(2), &Op::store(X, Plain, 2, Site(0)));
+        graph.insert_write(X, 0, last);
+        assert_eq!(in_graph(&graph), None);
+    }
+
+    #[test]
+    fn a_join_orders_what_the_thread_did() {
+        let mut graph = two_threads();
+        write(&mut graph, 1, X, Plain);
+        graph.add_finish(ThreadId(1));
+        graph.add_join(ThreadId::MAIN, ThreadId(1), Site(0));
+        read(&mut graph, 0, X, Plain);
+        assert_eq!(in_graph(&graph), None);
+        read(&mut graph, 2, X, Plain);
+        assert!(in_graph(&graph).is_some(), "thread 2 has not joined");
+    }
+
+    #[test]
+    fn a_race_names_both_accesses() {
+        let mut graph = two_threads();
+        let atomic = write(&mut graph, 1, X, Relaxed);
+        let plain = read(&mut graph, 2, X, Plain);
+        let found = in_graph(&graph).expect("they race");
+        let Kind::Race { accesses, .. } = &found.kind else { panic!("{found:?}") };
+        let point = |id: EventId, site| Point { thread: id.thread, index: id.index, site: Site(site) };
+        let first = Access { point: point(atomic, 7), writes: true, atomic: true };
+        let second = Access { point: point(plain, 8), writes: false, atomic: false };
+        assert_eq!((accesses, found.point), (&[first, second], second.point));
+    }
+
+    /// Before event `index` of a thread.
+    fn at(thread: u32, index: u32) -> Point {
+        Point { thread: ThreadId(thread), index, site: Site(0) }
+    }
+
+    /// Who knows so many events of thread 1.
+    fn knowing(count: u32) -> [u32; 8] {
+        let mut view = [0; 8];
+        view[1] = count;
+        view
+    }
+
+    #[test]
+    fn accesses_of_one_thread_to_a_cell_do_not_race() {
+        let mut cells = Cells::new();
+        let cell = cells.add();
+        for (index, writes) in [(0, true), (0, false), (3, true)] {
+            assert!(cells.access(cell, at(1, index), writes, &[0; 8]).is_none());
+        }
+    }
+
+    #[test]
+    fn only_a_write_races_with_a_read() {
+        let mut cells = Cells::new();
+        let cell = cells.add();
+        assert!(cells.access(cell, at(1, 0), false, &[0; 8]).is_none());
+        assert!(cells.access(cell, at(2, 0), false, &[0; 8]).is_none());
+        let racing = cells.access(cell, at(3, 0), true, &knowing(1)).expect("thread 2 is not known");
+        assert_eq!(racing.map(|access| (access.point, access.writes)), [(at(2, 0), false), (at(3, 0), true)]);
+    }
+
+    #[test]
+    fn the_last_read_of_a_thread_is_what_counts() {
+        let mut cells = Cells::new();
+        let cell = cells.add();
+        for index in [0, 4] {
+            assert!(cells.access(cell, at(1, index), false, &[0; 8]).is_none());
+        }
+        assert!(cells.access(cell, at(2, 0), true, &knowing(4)).is_some(), "the first read is known");
+    }
+
+    #[test]
+    fn what_is_not_known_stands_against_freeing() {
+        let mut cells = Cells::new();
+        let cell = cells.add();
+        assert!(cells.access(cell, at(1, 2), true, &[0; 8]).is_none());
+        let found = cells.unknown(cell, ThreadId(2), &knowing(2), |_| false).expect("the write is not known");
+        assert_eq!((found.point, found.writes), (at(1, 2), true));
+        assert!(cells.unknown(cell, ThreadId(2), &knowing(3), |_| false).is_none());
+        assert!(cells.unknown(cell, ThreadId(1), &[0; 8], |_| false).is_none(), "it is the thread's own");
+        assert!(cells.unknown(cell + 1, ThreadId(2), &[0; 8], |_| false).is_none(), "there is no such cell");
+    }
+
+    #[test]
+    fn the_next_execution_begins_with_no_accesses() {
+        let mut cells = Cells::new();
+        let cell = cells.add();
+        assert!(cells.access(cell, at(1, 0), true, &[0; 8]).is_none());
+        assert!(cells.access(cell, at(1, 0), false, &[0; 8]).is_none());
+        cells.clear();
+        assert_eq!(cells.add(), cell);
+        assert!(cells.access(cell, at(2, 0), true, &[0; 8]).is_none());
+    }
 
     #[test]
     fn a_write_races_with_a_read_it_does_not_know() {
         let mut cells = Cells::new();
         let cell = cells.add();
-        let at = |thread, index| Point { thread: ThreadId(thread), index, site: Site(0) };
         assert!(cells.access(cell, at(1, 3), false, &[0; 8]).is_none());
         let mut view = [0; 8];
         view[1] = 4;
@@ -197,7 +396,6 @@ mod tests {
 
     #[test]
     fn an_access_lasts_until_its_end() {
-        let at = |thread, index| Point { thread: ThreadId(thread), index, site: Site(0) };
         let races = |end: Option<u32>| {
             let mut cells = Cells::new();
             let cell = cells.add();

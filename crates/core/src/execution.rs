@@ -15,6 +15,7 @@
 //! A thread's id depends only on its parent and on how many threads the parent spawned before,
 //! so that an event has the same name in every execution.
 
+mod audit;
 mod replaying;
 mod sampling;
 mod waiting;
@@ -472,6 +473,8 @@ impl Execution {
                 return Outcome::Diverged(Box::new(Divergence { thread, before, now: None }));
             }
         }
+        debug_assert!(self.is_at_rest(), "an execution ends, and a thread is nowhere");
+        self.audit();
         if self.blocked.is_empty() {
             let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
             self.beyond = !self.strategy.counts(scene, &[]);
@@ -530,7 +533,8 @@ impl Execution {
     /// Prepares the next run; `false` when all is explored.
     pub fn advance(&mut self) -> bool {
         let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
-        self.strategy.next(scene)
+        let more = self.strategy.next(scene);
+        self.audit_next(more)
     }
 
     // ---------------------------------------------------------------- new events

@@ -18,6 +18,8 @@
 //! ([`Graph::compact`]). It knows no strategy.
 
 mod adding;
+#[cfg(any(test, feature = "audit"))]
+mod audit;
 mod class;
 mod compact;
 mod restrict;
@@ -46,8 +48,8 @@ struct Thread {
     past: compact::Past,
     /// The event that spawned the thread, if it is in the graph.
     spawn: Option<EventId>,
-    /// The event that joined the thread.
-    join: Option<EventId>,
+    /// The events that joined the thread, in the order of insertion: several threads may wait for one.
+    joins: Vec<EventId>,
     /// Positions of release fences.
     release_fences: Vec<u32>,
     /// Positions of events that are sequentially consistent, or were when added.
@@ -179,9 +181,9 @@ impl Graph {
         self.threads.get(thread.index())?.spawn
     }
 
-    /// The event that joined the thread.
-    pub fn join_of(&self, thread: ThreadId) -> Option<EventId> {
-        self.threads.get(thread.index())?.join
+    /// The events that joined the thread.
+    pub fn joins_of(&self, thread: ThreadId) -> &[EventId] {
+        self.threads.get(thread.index()).map_or(&[], |thread| &thread.joins)
     }
 
     /// Whether the thread has ended.
@@ -512,6 +514,11 @@ impl Graph {
     /// Puts a write into the coherence order, after `place` writes (the initial one not counted).
     #[inline(always)]
     pub fn insert_write(&mut self, addr: Addr, place: usize, write: EventId) {
+        debug_assert!(
+            self.event(write).is_write() && self.event(write).addr == addr,
+            "{write:?} is no write there"
+        );
+        debug_assert!(place >= self.bottom(addr), "{write:?} is put before what was let go");
         self.locations[addr.index()].writes.insert(place, write);
     }
 
@@ -529,6 +536,10 @@ impl Graph {
     #[inline(always)]
     pub fn read_from(&mut self, read: EventId, write: EventId, spurious: bool) -> bool {
         debug_assert_eq!(self.thread_len(read.thread), read.index as usize + 1);
+        debug_assert!(
+            write.is_init() || self.event(write).is_write(),
+            "{read:?} reads {write:?}, which is no write"
+        );
         let known = self.event_mut(read);
         if known.rmw == Rmw::None {
             known.rf = write;

@@ -331,6 +331,12 @@ pub trait Strategy: Send {
     /// Makes the graph that the next execution starts from; `false` when all is explored.
     fn next(&mut self, scene: Scene<'_>) -> bool;
 
+    /// What is wrong with what the strategy keeps of its search, if something is, now that the graph is this one. Asked in
+    /// builds with the feature `audit`.
+    fn flaw(&self, _graph: &Graph) -> Option<String> {
+        None
+    }
+
     /// What has been counted, if the strategy runs traces under sequential consistency.
     fn traces(&self) -> Option<Traces> {
         None

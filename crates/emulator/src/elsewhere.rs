@@ -46,6 +46,9 @@ impl Machine {
     /// Does nothing.
     pub fn use_storage(&mut self, _: usize) {}
 
+    /// Does nothing.
+    pub fn fill_stack(&mut self, _: u8) {}
+
     /// Refuses.
     ///
     /// # Safety

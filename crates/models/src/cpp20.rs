@@ -177,3 +177,114 @@ pub(crate) fn last_seqcst(
     });
     fitting.next().map(|i| EventId::new(thread, i))
 }
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::op::Mode::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+    use crate::draft::{
+        Draft, INIT, X, Y, allows, first_writes_last, message_passing, opposite_orders, store_buffering,
+    };
+
+    fn is_allowed(make: impl Fn(&mut Draft)) -> bool {
+        allows("cpp20", make)
+    }
+
+    #[test]
+    fn seqcst_accesses_are_in_one_order_and_weaker_ones_are_not() {
+        for (mode, allowed) in [(SeqCst, false), (Relaxed, true)] {
+            assert_eq!(is_allowed(store_buffering(mode, |_, _| ())), allowed);
+            assert_eq!(is_allowed(opposite_orders(mode, mode)), allowed);
+            assert_eq!(is_allowed(first_writes_last(mode)), allowed);
+        }
+        assert!(is_allowed(opposite_orders(Release, Acquire)));
+        assert!(is_allowed(opposite_orders(SeqCst, Acquire)), "the reads are not in the order");
+    }
+
+    #[test]
+    fn whoever_acquires_a_release_sees_the_message() {
+        assert!(!is_allowed(message_passing(Release, Acquire)));
+        assert!(is_allowed(message_passing(Relaxed, Acquire)));
+        assert!(is_allowed(message_passing(Release, Relaxed)));
+    }
+
+    #[test]
+    fn fences_make_relaxed_accesses_synchronise() {
+        let passes = |released, acquired| {
+            move |draft: &mut Draft| {
+                draft.spawn(2);
+                draft.write(1, X, Relaxed);
+                draft.fence(1, released);
+                let flag = draft.write(1, Y, Relaxed);
+                draft.read(2, Y, Relaxed, flag);
+                draft.fence(2, acquired);
+                draft.read(2, X, Relaxed, INIT);
+            }
+        };
+        assert!(!is_allowed(passes(Release, Acquire)));
+        assert!(is_allowed(passes(Acquire, Acquire)));
+        assert!(is_allowed(passes(Release, Release)));
+    }
+
+    #[test]
+    fn a_store_of_the_same_thread_ends_a_release_sequence() {
+        assert!(is_allowed(|draft| {
+            draft.spawn(2);
+            draft.write(1, X, Relaxed);
+            draft.write(1, Y, Release);
+            let later = draft.write(1, Y, Relaxed);
+            draft.read(2, Y, Acquire, later);
+            draft.read(2, X, Relaxed, INIT);
+        }));
+    }
+
+    #[test]
+    fn seqcst_fences_order_what_stands_around_them() {
+        assert!(!is_allowed(store_buffering(Relaxed, |draft, thread| draft.fence(thread, SeqCst))));
+        assert!(is_allowed(store_buffering(Relaxed, |draft, thread| draft.fence(thread, AcqRel))));
+        let one = |draft: &mut Draft, thread| {
+            if thread == 1 {
+                draft.fence(thread, SeqCst)
+            }
+        };
+        assert!(is_allowed(store_buffering(Relaxed, one)));
+    }
+
+    /// A fence on one side, SeqCst accesses on the other: both of these must be.
+    #[test]
+    fn seqcst_fences_and_accesses_are_in_one_order() {
+        let half_fenced = |write, read| {
+            move |draft: &mut Draft| {
+                draft.spawn(2);
+                draft.write(1, X, write);
+                draft.read(1, Y, read, INIT);
+                draft.write(2, Y, Relaxed);
+                draft.fence(2, SeqCst);
+                draft.read(2, X, Relaxed, INIT);
+            }
+        };
+        assert!(!is_allowed(half_fenced(SeqCst, SeqCst)));
+        assert!(is_allowed(half_fenced(Relaxed, SeqCst)));
+        assert!(is_allowed(half_fenced(SeqCst, Relaxed)));
+    }
+
+    /// What happens before a fence counts, in other threads too: the write of thread 1 is known to thread 2 by
+    /// synchronisation when it comes to its fence.
+    #[test]
+    fn what_synchronises_into_a_fence_is_before_it() {
+        let into_fence = |fence| {
+            move |draft: &mut Draft| {
+                draft.spawn(3);
+                let write = draft.write(1, X, Release);
+                draft.read(2, X, Acquire, write);
+                draft.fence(2, fence);
+                draft.read(2, Y, Relaxed, INIT);
+                draft.write(3, Y, Relaxed);
+                draft.fence(3, SeqCst);
+                draft.read(3, X, Relaxed, INIT);
+            }
+        };
+        assert!(!is_allowed(into_fence(SeqCst)));
+        assert!(is_allowed(into_fence(AcqRel)));
+    }
+}

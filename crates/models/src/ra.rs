@@ -30,3 +30,27 @@ impl MemoryModel for Ra {
         &[crate::NO_LOAD_BUFFERING, "`ra` takes every access as acquire and release, SeqCst included"]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::op::Mode::{Relaxed, SeqCst};
+
+    use crate::draft::{allows, first_writes_last, message_passing, opposite_orders, store_buffering};
+
+    #[test]
+    fn every_write_releases_and_every_read_acquires() {
+        assert!(!allows("ra", message_passing(Relaxed, Relaxed)));
+    }
+
+    #[test]
+    fn nothing_orders_independent_accesses() {
+        assert!(allows("ra", store_buffering(SeqCst, |_, _| ())));
+        assert!(allows("ra", opposite_orders(SeqCst, SeqCst)));
+        assert!(allows("ra", first_writes_last(SeqCst)));
+    }
+
+    #[test]
+    fn fences_have_no_effect() {
+        assert!(allows("ra", store_buffering(Relaxed, |draft, thread| draft.fence(thread, SeqCst))));
+    }
+}

@@ -331,3 +331,167 @@ impl Rc11 {
 fn is_elsewhere(event: &Event, than: &Event) -> bool {
     event.addr != than.addr && event.kind != Kind::Choice
 }
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::op::Mode::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+    use crate::draft::{
+        Draft, INIT, X, Y, allowed_by, first_writes_last, message_passing, opposite_orders, store_buffering,
+    };
+
+    /// Which of `rc11`, `rc11g` and `cpp20` accept the draft.
+    fn accepting(make: impl Fn(&mut Draft)) -> [bool; 3] {
+        let models = allowed_by(make);
+        ["rc11", "rc11g", "cpp20"].map(|model| models.contains(&model))
+    }
+
+    #[test]
+    fn seqcst_accesses_forbid_what_weaker_ones_allow() {
+        for (mode, allowed) in [(SeqCst, false), (Relaxed, true)] {
+            assert_eq!(accepting(store_buffering(mode, |_, _| ())), [allowed; 3]);
+            assert_eq!(accepting(opposite_orders(mode, mode)), [allowed; 3]);
+            assert_eq!(accepting(first_writes_last(mode)), [allowed; 3]);
+        }
+    }
+
+    #[test]
+    fn whoever_acquires_a_release_sees_the_message() {
+        assert_eq!(accepting(message_passing(Release, Acquire)), [false; 3]);
+        assert_eq!(accepting(message_passing(Relaxed, Relaxed)), [true; 3]);
+    }
+
+    #[test]
+    fn seqcst_fences_order_what_stands_around_them() {
+        let fenced = |mode| store_buffering(Relaxed, move |draft, thread| draft.fence(thread, mode));
+        assert_eq!(accepting(fenced(SeqCst)), [false; 3]);
+        assert_eq!(accepting(fenced(AcqRel)), [true; 3]);
+    }
+
+    #[test]
+    fn seqcst_fences_and_accesses_are_in_one_order() {
+        let half_fenced = |write| {
+            move |draft: &mut Draft| {
+                draft.spawn(2);
+                draft.write(1, X, write);
+                draft.read(1, Y, SeqCst, INIT);
+                draft.write(2, Y, Relaxed);
+                draft.fence(2, SeqCst);
+                draft.read(2, X, Relaxed, INIT);
+            }
+        };
+        assert_eq!(accepting(half_fenced(SeqCst)), [false; 3]);
+        assert_eq!(accepting(half_fenced(Relaxed)), [true; 3]);
+    }
+
+    /// Thread 2 sees a relaxed write that follows a SeqCst one: `mo;rf` is `eco`, but no step of `scb`.
+    #[test]
+    fn only_cpp20_orders_accesses_by_a_write_between_them() {
+        let accepted = accepting(|draft| {
+            draft.spawn(3);
+            draft.write(1, Y, SeqCst);
+            draft.write(1, X, SeqCst);
+            let newer = draft.write(3, X, Relaxed);
+            draft.read(2, X, SeqCst, newer);
+            draft.read(2, Y, SeqCst, INIT);
+        });
+        assert_eq!(accepted, [true, true, false]);
+    }
+
+    /// The SeqCst write of thread 1 is ordered before the read of thread 2 by `po;hb;po`, of which the first step stays
+    /// at its location.
+    #[test]
+    fn only_rc11_leaves_out_steps_within_a_location() {
+        let synchronising = |addr| {
+            move |draft: &mut Draft| {
+                draft.spawn(3);
+                draft.write(1, X, SeqCst);
+                let flag = draft.write(1, addr, Release);
+                draft.read(2, addr, Acquire, flag);
+                draft.read(2, Y, SeqCst, INIT);
+                draft.write(3, Y, SeqCst);
+                draft.read(3, X, SeqCst, INIT);
+            }
+        };
+        assert_eq!(accepting(synchronising(X)), [true, false, false]);
+        let elsewhere = |draft: &mut Draft| {
+            let z = draft.graph.add_location(0);
+            synchronising(z)(draft);
+        };
+        assert_eq!(accepting(elsewhere), [false; 3]);
+    }
+
+    /// Z6.U of P0668: an update synchronises with a release, and is no `po;hb;po` after what comes before that one,
+    /// unless it is taken for a read followed by a write.
+    #[test]
+    fn only_genmc_takes_an_update_apart() {
+        let accepted = accepting(|draft| {
+            draft.spawn(3);
+            draft.write(1, X, SeqCst);
+            let flag = draft.write(1, Y, Release);
+            draft.update(2, Y, SeqCst, flag);
+            let newest = draft.write(3, Y, SeqCst);
+            draft.read(2, Y, Relaxed, newest);
+            draft.read(3, X, SeqCst, INIT);
+        });
+        assert_eq!(accepted, [true, false, true]);
+    }
+
+    /// Both threads write both locations, and the first write of each is the last of its location. A fence between
+    /// the writes of thread 2, and one or SeqCst accesses in thread 1.
+    #[test]
+    fn fences_order_writes_by_coherence() {
+        let writing = |mode, fences: [bool; 2]| {
+            move |draft: &mut Draft| {
+                draft.spawn(2);
+                let fence = |draft: &mut Draft, thread| {
+                    if fences[thread as usize - 1] {
+                        draft.fence(thread, SeqCst);
+                    }
+                };
+                draft.write(1, X, mode);
+                fence(draft, 1);
+                draft.write(1, Y, mode);
+                draft.write(2, Y, Relaxed);
+                fence(draft, 2);
+                draft.write_at(2, X, Relaxed, 0);
+            }
+        };
+        assert_eq!(accepting(writing(Relaxed, [true, true])), [false; 3]);
+        assert_eq!(accepting(writing(SeqCst, [false, true])), [false; 3]);
+        assert_eq!(accepting(writing(Relaxed, [false, true])), [true; 3]);
+    }
+
+    /// As before, but it is the last step before the read of thread 2 that stays at its location.
+    #[test]
+    fn only_rc11_leaves_out_last_steps_within_a_location() {
+        let accepted = accepting(|draft| {
+            draft.spawn(3);
+            draft.write(1, X, SeqCst);
+            let flag = draft.write(1, Y, Release);
+            draft.read(2, Y, Acquire, flag);
+            draft.read(2, Y, SeqCst, flag);
+            draft.write(3, Y, SeqCst);
+            draft.read(3, X, SeqCst, INIT);
+        });
+        assert_eq!(accepted, [true, false, false]);
+    }
+
+    /// The write that synchronises is SeqCst itself. Nothing leads from it to the read of thread 2, unless it is an
+    /// update of two parts.
+    #[test]
+    fn synchronisation_orders_what_is_before_it() {
+        let accepted = |updates: bool| {
+            accepting(|draft| {
+                draft.spawn(3);
+                let flag = if updates { draft.update(1, X, SeqCst, INIT) } else { draft.write(1, X, SeqCst) };
+                draft.read(2, X, Acquire, flag);
+                draft.read(2, Y, SeqCst, INIT);
+                draft.write(3, Y, SeqCst);
+                draft.read(3, X, SeqCst, INIT);
+            })
+        };
+        assert_eq!(accepted(false), [true; 3]);
+        assert_eq!(accepted(true), [true, false, true]);
+    }
+}

@@ -81,10 +81,49 @@ pub(crate) fn push_communication(search: &mut Search, graph: &Graph, id: EventId
             }
         }
         Kind::Finish => {
-            if let Some(join) = graph.join_of(id.thread) {
+            for &join in graph.joins_of(id.thread) {
                 search.push(graph, join, 0, 1);
             }
         }
         Kind::Fence | Kind::Join | Kind::Choice => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::op::Mode::{Relaxed, SeqCst};
+
+    use crate::draft::{
+        INIT, X, allows, first_writes_last, message_passing, opposite_orders, store_buffering,
+    };
+
+    #[test]
+    fn one_of_two_threads_sees_what_the_other_has_written() {
+        assert!(!allows("sc", store_buffering(Relaxed, |_, _| ())));
+    }
+
+    #[test]
+    fn whoever_sees_the_flag_sees_the_message() {
+        assert!(!allows("sc", message_passing(Relaxed, Relaxed)));
+    }
+
+    #[test]
+    fn all_threads_see_writes_in_one_order() {
+        assert!(!allows("sc", opposite_orders(Relaxed, Relaxed)));
+    }
+
+    #[test]
+    fn two_locations_are_not_ordered_against_program_order() {
+        assert!(!allows("sc", first_writes_last(SeqCst)));
+    }
+
+    #[test]
+    fn a_read_may_come_before_a_write_of_another_thread() {
+        assert!(allows("sc", |draft| {
+            draft.spawn(2);
+            let write = draft.write(1, X, Relaxed);
+            draft.read(2, X, Relaxed, INIT);
+            draft.read(2, X, Relaxed, write);
+        }));
     }
 }

@@ -71,3 +71,53 @@ impl Search {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::graph::Synchronisation;
+    use unpick_core::op::{Op, Site, ThreadId};
+
+    use super::*;
+
+    /// A graph of three events of one thread.
+    fn three() -> (Graph, [EventId; 3]) {
+        let mut graph = Graph::new(Synchronisation::AsWritten);
+        let events = [(); 3].map(|()| graph.add(ThreadId::MAIN, &Op::choice(1, Site(1))));
+        (graph, events)
+    }
+
+    #[test]
+    fn a_node_is_visited_once_in_each_role() {
+        let (graph, [event, ..]) = three();
+        let mut search = Search::default();
+        search.start(&graph, 2);
+        for role in [0, 1, 0, 1] {
+            search.push(&graph, event, role, 2);
+        }
+        assert_eq!([search.pop(), search.pop(), search.pop()], [Some((event, 1)), Some((event, 0)), None]);
+    }
+
+    #[test]
+    fn the_initial_write_is_no_node() {
+        let (graph, _) = three();
+        let mut search = Search::default();
+        search.start(&graph, 1);
+        search.push(&graph, EventId::INIT, 0, 1);
+        assert_eq!(search.pop(), None);
+    }
+
+    #[test]
+    fn a_search_returns_only_by_a_cycle_through_its_start() {
+        let (graph, [first, second, third]) = three();
+        let steps = |search: &mut Search, graph: &Graph, event| {
+            // The second and the third lead to each other, the first to both.
+            let next = if event == second { third } else { second };
+            search.push(graph, next, 0, 1);
+        };
+        let mut search = Search::default();
+        assert_eq!(
+            [first, second, third].map(|start| search.returns(&graph, start, steps)),
+            [false, true, true]
+        );
+    }
+}

@@ -75,3 +75,68 @@ fn is_full(event: &Event) -> bool {
         Kind::Spawn | Kind::Join | Kind::Finish => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::op::Addr;
+    use unpick_core::op::Mode::{AcqRel, Relaxed, SeqCst};
+
+    use crate::draft::{
+        Draft, INIT, X, Y, allows, first_writes_last, message_passing, opposite_orders, store_buffering,
+    };
+
+    #[test]
+    fn a_store_waits_in_its_buffer_whatever_its_mode() {
+        assert!(allows("tso", store_buffering(Relaxed, |_, _| ())));
+        assert!(allows("tso", store_buffering(SeqCst, |_, _| ())));
+    }
+
+    #[test]
+    fn a_full_fence_empties_the_buffer_and_no_other_does() {
+        assert!(!allows("tso", store_buffering(Relaxed, |draft, thread| draft.fence(thread, SeqCst))));
+        assert!(allows("tso", store_buffering(Relaxed, |draft, thread| draft.fence(thread, AcqRel))));
+        let one = |draft: &mut Draft, thread| {
+            if thread == 1 {
+                draft.fence(thread, SeqCst)
+            }
+        };
+        assert!(allows("tso", store_buffering(Relaxed, one)));
+    }
+
+    #[test]
+    fn an_update_empties_the_buffer() {
+        let update = |draft: &mut Draft, thread: u32| {
+            while draft.graph.location_count() < 5 {
+                draft.graph.add_location(0);
+            }
+            draft.update(thread, Addr(2 + thread), Relaxed, INIT);
+        };
+        assert!(!allows("tso", store_buffering(Relaxed, update)));
+    }
+
+    #[test]
+    fn a_thread_reads_from_its_own_buffer_before_others_see_the_store() {
+        let own = |model| {
+            allows(model, |draft| {
+                draft.spawn(2);
+                for (thread, own, other) in [(1, X, Y), (2, Y, X)] {
+                    let write = draft.write(thread, own, Relaxed);
+                    draft.read(thread, own, Relaxed, write);
+                    draft.read(thread, other, Relaxed, INIT);
+                }
+            })
+        };
+        assert!(own("tso") && !own("sc"));
+    }
+
+    #[test]
+    fn stores_leave_the_buffer_in_order_and_loads_keep_theirs() {
+        assert!(!allows("tso", message_passing(Relaxed, Relaxed)));
+        assert!(!allows("tso", first_writes_last(Relaxed)));
+    }
+
+    #[test]
+    fn all_threads_see_writes_in_one_order() {
+        assert!(!allows("tso", opposite_orders(Relaxed, Relaxed)));
+    }
+}

@@ -650,4 +650,47 @@ mod tests {
         assert!(!is_ours(&raw const used as usize) && !is_ours(0));
         arena.give_back();
     }
+
+    #[test]
+    fn an_address_tells_its_block_and_when_it_was_allocated() {
+        let mut arena = Arena::take().expect("address space");
+        arena.position = 5;
+        let first = arena.allocate(Layout::new::<[u8; 24]>(), true) as usize;
+        arena.position = 9;
+        let second = arena.allocate(Layout::new::<u128>(), true) as usize;
+        arena.allocate(Layout::new::<u8>(), true);
+        let addresses = [first - 1, first, first + 23, first + 24, second, second + 16];
+        let found = addresses.map(|address| arena.find(address));
+        assert_eq!(found, [None, Some((0, 0)), Some((0, 23)), None, Some((1, 0)), None]);
+        assert_eq!([arena.birth(first + 8), arena.birth(second)], [Some(5), Some(9)]);
+        arena.give_back();
+    }
+
+    #[test]
+    fn a_block_knows_who_freed_it_and_holds_the_pattern() {
+        let mut arena = Arena::take().expect("address space");
+        let block = arena.allocate(Layout::new::<[u8; 20]>(), true).cast::<[u8; 20]>();
+        // SAFETY: the block has 20 bytes, and stays mapped when it is freed.
+        let contents = || unsafe { block.read() };
+        assert_eq!((contents(), arena.notes()[0].freed(), arena.live), ([NEW; 20], None, 1));
+        arena.free(0, ThreadId(2), 7);
+        assert_eq!((contents(), arena.notes()[0].freed()), ([FREED; 20], Some((ThreadId(2), 7))));
+        assert_eq!(arena.live, 0);
+        arena.reset();
+        assert!(arena.notes().is_empty());
+        arena.give_back();
+    }
+
+    #[test]
+    fn blocks_with_an_owner_and_blocks_without_notes_are_told_apart() {
+        let mut arena = Arena::take().expect("address space");
+        let before = enter(&raw mut *arena);
+        let new = || from_arena(Layout::new::<u64>(), true) as usize;
+        let (owned, hidden, other) = (owned(new), untracked(new), new());
+        enter(before);
+        assert_eq!([owned, hidden, other].map(is_tracked), [true, false, true]);
+        assert_eq!(arena.notes().iter().map(Note::is_owned).collect::<Vec<_>>(), [true, false]);
+        assert_eq!(arena.notes()[0].size(), 8);
+        arena.give_back();
+    }
 }

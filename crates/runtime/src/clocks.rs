@@ -252,4 +252,29 @@ mod tests {
         clocks.clear();
         assert_eq!(clocks.of(main), Duration::ZERO);
     }
+
+    #[test]
+    fn a_clock_nobody_looks_at_makes_no_difference() {
+        let thread = ThreadId(1);
+        let mut clocks = Clocks::default();
+        clocks.advance(thread, 2, SECOND);
+        assert_eq!(clocks.fingerprint(thread), 0);
+        clocks.is_read = true;
+        let before = clocks.fingerprint(thread);
+        clocks.advance(thread, 3, 2 * SECOND);
+        assert_ne!(clocks.fingerprint(thread), before);
+        assert_eq!(clocks.fingerprint(ThreadId(2)), 0, "no time has passed for it");
+    }
+
+    #[test]
+    fn timers_are_of_one_run() {
+        let mut clocks = Clocks::default();
+        clocks.set_timer(ThreadId(2), Some(SECOND));
+        assert_eq!(clocks.timers, [None, None, Some(SECOND)]);
+        clocks.set_timer(ThreadId(2), None);
+        assert!(clocks.timers.iter().all(Option::is_none));
+        clocks.fired = Some(ThreadId(2));
+        clocks.clear();
+        assert!(clocks.timers.is_empty() && clocks.fired.is_none());
+    }
 }

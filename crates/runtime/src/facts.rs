@@ -142,3 +142,36 @@ pub fn learn(fact: Fact, bits: u64) {
         leave_for_good(session, thread);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_threads_share_gets_an_order() {
+        let mut uses = SharedUses::default();
+        uses.note(1, ThreadId(1));
+        uses.note(1, ThreadId(1));
+        uses.note(2, ThreadId(1));
+        assert_eq!(uses.shared, 0);
+        uses.note(2, ThreadId(2));
+        assert_eq!(uses.shared, 2);
+    }
+
+    #[test]
+    fn a_type_has_one_bit_and_always_the_same() {
+        assert!(bit_of::<u8>().is_power_of_two() && bit_of::<[u64; 3]>().is_power_of_two());
+        assert_eq!(bit_of::<Option<String>>(), bit_of::<Option<String>>());
+    }
+
+    #[test]
+    fn types_with_atomics_and_locks_of_the_standard_library_hide_something() {
+        let hidden = [
+            Uses::of::<std::sync::atomic::AtomicU8>(),
+            Uses::of::<Vec<std::sync::Mutex<u8>>>(),
+            Uses::of::<Option<std::sync::OnceLock<u8>>>(),
+        ];
+        assert!(hidden.iter().all(|uses| uses.hidden), "{hidden:?}");
+        assert!(!Uses::of::<Vec<String>>().hidden);
+    }
+}

@@ -205,3 +205,63 @@ impl Session {
             .then(|| graph.value(addr, graph.newest(addr)) as usize)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks at 1000..1016 and 2000..2000, the first of which may be left behind.
+    fn blocks() -> Blocks {
+        let block = |start, size, counts| Left {
+            start,
+            size,
+            thread: ThreadId::MAIN,
+            number: 0,
+            reached: false,
+            counts,
+        };
+        Blocks::of(vec![block(2000, 0, true), block(1000, 16, false)])
+    }
+
+    #[test]
+    fn an_address_within_a_block_reaches_it() {
+        for (word, first, second) in [
+            (0, false, false),
+            (999, false, false),
+            (1000, true, false),
+            (1015, true, false),
+            (1016, false, false),
+            (2000, false, true),
+            (2001, false, false),
+            (usize::MAX, false, false),
+        ] {
+            let mut blocks = blocks();
+            blocks.reach(word);
+            let reached = [blocks.left[0].reached, blocks.left[1].reached];
+            assert_eq!(reached, [first, second], "{word}");
+        }
+    }
+
+    #[test]
+    fn a_block_is_looked_into_once() {
+        let mut blocks = blocks();
+        assert!(blocks.reach(1008) && blocks.reach(1000));
+        assert_eq!(blocks.reached, [0]);
+        assert!(!blocks.reach(3000), "no block is near");
+    }
+
+    #[test]
+    fn only_what_counts_is_lost() {
+        let mut blocks = blocks();
+        assert!(blocks.any_lost());
+        blocks.reach(2000);
+        assert!(!blocks.any_lost(), "the other may be left behind");
+    }
+
+    #[test]
+    fn only_whole_words_are_looked_at() {
+        assert!(words(16, 40).eq([16, 24, 32]));
+        assert!(words(17, 39).eq([24]));
+        assert!(words(16, 23).eq([0; 0]) && words(0, 3).eq([0; 0]));
+    }
+}

@@ -156,3 +156,38 @@ fn take(locals: &mut [Local], drops: bool) -> Option<Local> {
     local.value = std::ptr::null_mut();
     Some(taken)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe fn nothing(_: *mut ()) {}
+
+    fn local(key: usize, drops: bool) -> Local {
+        Local { key, value: std::ptr::without_provenance_mut(key * 8), free: nothing, drops }
+    }
+
+    #[test]
+    fn the_youngest_is_destroyed_first_and_each_once() {
+        let mut locals = [local(1, true), local(2, false), local(3, true)];
+        let mut next = |drops| take(&mut locals, drops).map(|local| local.key);
+        assert_eq!([next(true), next(true), next(true)], [Some(3), Some(1), None]);
+        assert_eq!([next(false), next(false)], [Some(2), None]);
+    }
+
+    #[test]
+    fn what_was_destroyed_is_still_known() {
+        let mut locals = [local(1, true)];
+        let taken = take(&mut locals, true).expect("it is there");
+        assert!(!taken.value.is_null() && locals[0].value.is_null());
+    }
+
+    #[test]
+    fn a_run_begins_without_thread_locals() {
+        let mut locals = Locals::default();
+        locals.of(ThreadId(2)).push(local(1, true));
+        assert_eq!([0, 2, 5].map(|thread| locals.count(ThreadId(thread))), [0, 1, 0]);
+        locals.clear();
+        assert_eq!(locals.count(ThreadId(2)), 0);
+    }
+}

@@ -91,3 +91,49 @@ impl Pulse {
         (self.executions.load(Ordering::Relaxed), self.blocked.load(Ordering::Relaxed))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_op_and_each_execution_is_a_beat() {
+        let pulse = Pulse::default();
+        pulse.begin();
+        pulse.resume(ThreadId(3));
+        pulse.at(Site(8));
+        assert_eq!((pulse.beats(), pulse.thread(), pulse.site()), (2, ThreadId(3), Site(8)));
+    }
+
+    #[test]
+    fn a_worker_is_stopped_until_it_has_been_told() {
+        let pulse = Pulse::default();
+        assert!(!pulse.is_stopped());
+        pulse.stop();
+        assert!(pulse.is_stopped() && pulse.is_stopped());
+    }
+
+    #[test]
+    fn the_outlook_is_made_once_for_each_time_that_it_is_wanted() {
+        let pulse = Pulse::default();
+        let mut made = 0;
+        let mut look = || {
+            pulse.look(|| {
+                made += 1;
+                Outlook::default()
+            })
+        };
+        look();
+        pulse.outlook();
+        look();
+        look();
+        assert_eq!(made, 1);
+    }
+
+    #[test]
+    fn executions_and_blocked_ones_are_told_apart() {
+        let pulse = Pulse::default();
+        pulse.count(7, 2);
+        assert_eq!(pulse.executions(), (7, 2));
+    }
+}

@@ -32,3 +32,30 @@ pub fn describe(site: Site) -> String {
 pub fn thread_name(thread: ThreadId) -> String {
     if thread == ThreadId::MAIN { String::from("main") } else { thread.to_string() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_for_its_place() {
+        let here = Location::caller();
+        let found = place(site(here)).expect("a place");
+        assert_eq!(
+            (found.file.as_str(), found.line, found.column),
+            (here.file(), here.line(), here.column())
+        );
+        assert_eq!(describe(site(here)), format!("{}:{}", here.file(), here.line()));
+    }
+
+    #[test]
+    fn nothing_is_known_of_0() {
+        assert!(location(Site(0)).is_none() && place(Site(0)).is_none());
+        assert_eq!(describe(Site(0)), "an unknown place");
+    }
+
+    #[test]
+    fn the_main_thread_has_a_name() {
+        assert_eq!([thread_name(ThreadId::MAIN), thread_name(ThreadId(2))], ["main", "T2"]);
+    }
+}

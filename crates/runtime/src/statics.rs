@@ -102,3 +102,56 @@ fn segments(flags: u32) -> Vec<(usize, usize)> {
     });
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn contents_are_put_back_as_they_were_at_the_first_use() {
+        static VALUE: AtomicU32 = AtomicU32::new(7);
+        let object = VALUE.as_ptr().cast::<u8>();
+        let mut statics = Statics::default();
+        statics.save(object, size_of::<u32>());
+        VALUE.store(8, Ordering::Relaxed);
+        statics.save(object, size_of::<u32>());
+        VALUE.store(9, Ordering::Relaxed);
+        statics.restore();
+        assert_eq!(VALUE.load(Ordering::Relaxed), 7);
+        VALUE.store(10, Ordering::Relaxed);
+        statics.restore();
+        assert_eq!(VALUE.load(Ordering::Relaxed), 10, "it has not been used since");
+    }
+
+    #[test]
+    fn an_object_without_contents_is_not_kept_from_others() {
+        let mut statics = Statics::default();
+        statics.save(std::ptr::dangling_mut(), 0);
+        assert!(statics.held.is_none() && statics.saved.is_empty());
+    }
+
+    #[test]
+    fn numbers_are_of_one_run() {
+        let mut statics = Statics::default();
+        statics.set_number(64, 3);
+        statics.set_number(128, 5);
+        assert_eq!([64, 128, 192].map(|address| statics.number(address)), [Some(3), Some(5), None]);
+        assert!(statics.numbers().eq([3, 5]));
+        statics.restore();
+        assert_eq!(statics.number(64), None);
+    }
+
+    #[test]
+    fn static_memory_is_told_from_stack_and_heap() {
+        static VALUE: AtomicU32 = AtomicU32::new(7);
+        let (local, boxed) = (0u8, Box::new(0u8));
+        assert!(is_static(&raw const VALUE as usize));
+        assert!(!is_static(&raw const local as usize) && !is_static(&raw const *boxed as usize));
+        let is_written =
+            |address: usize| writable().iter().any(|&(start, end)| (start..end).contains(&address));
+        assert!(is_written(&raw const VALUE as usize));
+        assert!(!is_written(is_static as *const () as usize), "code is not written to");
+    }
+}

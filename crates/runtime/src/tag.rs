@@ -116,3 +116,53 @@ impl Tag {
         *self.stamp.get_mut() = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+
+    #[test]
+    fn stamps_of_different_sessions_and_runs_differ() {
+        let stamps = [stamp(1, 0), stamp(1, 1), stamp(2, 0), stamp(2, 1), stamp(1, EVERY_RUN)];
+        for (i, one) in stamps.iter().enumerate() {
+            assert!(*one != 0 && !stamps[..i].contains(one), "{one:#x}");
+        }
+    }
+
+    #[test]
+    fn a_stamp_tells_its_session_however_many_runs_there_were() {
+        for run in [0, 7, EVERY_RUN, EVERY_RUN + 1, u64::MAX] {
+            assert_eq!(session_of(stamp(3, run)), 3);
+        }
+    }
+
+    #[test]
+    fn the_number_of_a_cell_is_not_that_of_a_location() {
+        assert_eq!(cell(of_cell(5)), Some(5));
+        assert_eq!(cell(5), None);
+    }
+
+    #[test]
+    fn an_object_is_free_again_when_its_session_is_over() {
+        let tag = Tag::new();
+        tag.assert_outside();
+        let session = new_session();
+        tag.set(stamp(session, 4), 9);
+        assert_eq!((tag.stamp(), tag.number()), (stamp(session, 4), 9));
+        let used = catch_unwind(|| tag.assert_outside()).expect_err("a check is using it");
+        let said = used.downcast_ref::<&str>().copied().unwrap_or_default();
+        assert!(said.contains("`unpick::thread`"), "{said}");
+        end_session(session);
+        tag.assert_outside();
+    }
+
+    #[test]
+    fn a_tag_that_was_reset_is_that_of_a_new_object() {
+        let mut tag = Tag::new();
+        tag.set(stamp(1, 1), 2);
+        tag.reset();
+        assert_eq!(tag.stamp(), 0);
+    }
+}

@@ -36,3 +36,50 @@ pub(crate) fn at(site: Site) -> String {
     site::place(site)
         .map_or_else(String::new, |place| format!(" at {}:{}:{}", place.file, place.line, place.column))
 }
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::op::{Addr, Mode};
+
+    use super::*;
+
+    const X: Addr = Addr(0);
+    const HERE: Site = Site(0);
+
+    #[test]
+    fn ops_are_called_as_in_the_source() {
+        let relaxed = (Mode::Relaxed, Mode::Relaxed);
+        for (op, said) in [
+            (Op::load(X, Mode::Acquire, HERE), "load(Acquire)"),
+            (Op::store(X, Mode::Release, 3, HERE), "store(3, Release)"),
+            (Op::rmw(X, Rmw::Add, Mode::AcqRel, 2, HERE), "fetch_add(2, AcqRel)"),
+            (Op::cas(X, relaxed, 1, 2, false, HERE), "compare_exchange(1, 2, Relaxed)"),
+            (Op::fence(Mode::SeqCst, HERE), "fence(SeqCst)"),
+            (Op::join(ThreadId(2), HERE), "join T2"),
+            (Op::lock(X, HERE), "lock"),
+        ] {
+            assert_eq!(call(&op, "AtomicU64"), said);
+        }
+    }
+
+    #[test]
+    fn values_are_shown_as_their_type_shows_them() {
+        for (kind, width, value, said) in [
+            ("AtomicBool", 1, 1, "true"),
+            ("AtomicPtr", 8, 255, "0xff"),
+            ("AtomicI8", 1, 0xff, "-1"),
+            ("AtomicI64", 8, u64::MAX, "-1"),
+            ("AtomicI32", 4, 0x7fff_ffff, "2147483647"),
+            ("AtomicU8", 1, 0xff, "255"),
+        ] {
+            assert_eq!(value_of(kind, width, value), said, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_place_that_is_not_known_is_left_out() {
+        assert_eq!(at(HERE), "");
+        let here = std::panic::Location::caller();
+        assert_eq!(at(site::site(here)), format!(" at {here}"));
+    }
+}

@@ -36,6 +36,8 @@
 //!
 //! The same graph may be met more than once all the same.
 
+#[cfg(feature = "audit")]
+mod audit;
 mod conflicts;
 mod marks;
 
@@ -613,6 +615,11 @@ impl Strategy for InOrder {
 
     fn preemption_bound(&self) -> Option<PreemptionBound> {
         Some(self.bound)
+    }
+
+    #[cfg(feature = "audit")]
+    fn flaw(&self, graph: &Graph) -> Option<String> {
+        self.item_flaw(graph)
     }
 
     fn estimate(&self, leaves: u64) -> Option<Estimate> {

@@ -23,6 +23,8 @@
 //! The next thread is always the lowest one before an op that does not read, else the lowest
 //! one: a function of the graph alone, as optimality demands.
 
+#[cfg(feature = "audit")]
+mod audit;
 mod probe;
 
 use unpick_core::clock::{join, knows};
@@ -305,6 +307,7 @@ impl Optimal {
     fn revisit(&mut self, graph: &mut Graph, read: EventId, write: EventId) -> bool {
         let source = *graph.event(read);
         let addr = source.addr;
+        debug_assert!(!knows(graph.porf(write), read), "a read is to see what depends on it");
         // An acquire that would find the lock taken has not happened yet.
         let dropped = source.rmw.waits_on(graph.event(write).value);
         let older = source.stamp as usize + usize::from(!dropped);
@@ -372,6 +375,7 @@ impl Optimal {
     /// Goes back to the graph that the last revisit left.
     fn leave(&mut self, graph: &mut Graph) -> bool {
         let Some(frame) = self.frames.pop() else { return false };
+        debug_assert_eq!(self.items.len(), frame.items, "a revisit is left with items of its own");
         let mut spent = std::mem::replace(graph, frame.graph);
         graph.reclaim(&mut spent);
         self.spare.push(spent);
@@ -451,6 +455,11 @@ impl Strategy for Optimal {
     fn counts(&mut self, scene: Scene<'_>, waiters: &[LockWaiter]) -> bool {
         let Some(limit) = &mut self.limit else { return true };
         limit.holds(scene.graph, scene.model.linear(), waiters)
+    }
+
+    #[cfg(feature = "audit")]
+    fn flaw(&self, graph: &Graph) -> Option<String> {
+        self.item_flaw(graph)
     }
 
     fn estimate(&self, leaves: u64) -> Option<Estimate> {

@@ -40,6 +40,7 @@ impl Graph {
     /// Adds that a thread spawns another.
     #[inline(never)]
     pub fn add_spawn(&mut self, thread: ThreadId, child: ThreadId, site: Site) -> EventId {
+        debug_assert!(!self.exists(child) && self.thread_len(child) == 0, "{child} is spawned twice");
         let op = Op::spawn(site);
         let id = self.push(Kind::Spawn, thread, &op, child.0.into(), EventId::INIT, 0);
         if child.index() >= self.threads.len() {
@@ -53,6 +54,7 @@ impl Graph {
     /// Adds that a thread has waited for another, which has ended.
     #[inline(never)]
     pub fn add_join(&mut self, thread: ThreadId, child: ThreadId, site: Site) -> EventId {
+        debug_assert!(self.is_finished(child), "{child} is joined before its end");
         let op = Op::join(child, site);
         let id = self.push(Kind::Join, thread, &op, child.0.into(), EventId::INIT, 0);
         let last = EventId::new(child, self.thread_len(child) - 1);
@@ -61,7 +63,7 @@ impl Graph {
         if self.keeps_porf {
             self.clocks.join((source, Part::Porf), (slot, Part::Porf));
         }
-        self.threads[child.index()].join = Some(id);
+        self.threads[child.index()].joins.push(id);
         id
     }
 
@@ -100,6 +102,7 @@ impl Graph {
         rf: EventId,
         update: u8,
     ) -> EventId {
+        debug_assert!(self.exists(thread) && !self.is_finished(thread), "{thread} cannot have an event");
         let slot = self.clocks.push();
         let part = &self.threads[thread.index()];
         let index = part.base + part.events.len() as u32;

@@ -68,7 +68,7 @@ impl Graph {
         for thread in &mut self.threads {
             thread.events.clear();
             thread.spawn = None;
-            thread.join = None;
+            thread.joins.clear();
             thread.release_fences.clear();
             thread.seqcst.clear();
         }

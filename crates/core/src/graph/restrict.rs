@@ -8,6 +8,7 @@ impl Graph {
     /// Cuts the graph back to its first `len` events.
     #[inline(never)]
     pub fn cut(&mut self, len: usize) {
+        debug_assert!(len <= self.order.len(), "a graph is cut to more than it has");
         while self.order.len() > len {
             let Some(id) = self.order.pop() else { return };
             let thread = &mut self.threads[id.thread.index()];
@@ -34,7 +35,10 @@ impl Graph {
                     }
                 }
                 Kind::Spawn => self.threads[event.value as usize].spawn = None,
-                Kind::Join => self.threads[event.value as usize].join = None,
+                Kind::Join => {
+                    let popped = self.threads[event.value as usize].joins.pop();
+                    debug_assert_eq!(popped, Some(id));
+                }
                 Kind::Finish | Kind::Choice => {}
             }
             let top = self.clocks.top().min(event.clock);
@@ -47,6 +51,8 @@ impl Graph {
     /// must be among them. Buffers of `target` are used again.
     pub fn restrict_into(&mut self, lens: &[u32], older: usize, target: &mut Graph) {
         let kept = |id: EventId| lens.get(id.thread.index()).is_some_and(|&len| id.index < len);
+        debug_assert!(!self.is_compacted(), "a graph is copied that has let events go");
+        debug_assert!(self.order[..older].iter().all(|&id| kept(id)), "an older event is dropped");
         target.synchronisation = self.synchronisation;
         target.plain = self.plain;
         target.seqcst = 0;
@@ -58,7 +64,8 @@ impl Graph {
             empty_as_large(&mut new.events, &old.events);
             new.events.extend_from_slice(&old.events[..len as usize]);
             new.spawn = old.spawn.filter(|&spawn| kept(spawn));
-            new.join = old.join.filter(|&join| kept(join));
+            empty_as_large(&mut new.joins, &old.joins);
+            new.joins.extend(old.joins.iter().copied().filter(|&join| kept(join)));
             copy_below(&old.release_fences, len, &mut new.release_fences);
             copy_below(&old.seqcst, len, &mut new.seqcst);
             target.seqcst += new.seqcst.len() as u32;
@@ -98,7 +105,8 @@ impl Graph {
         self.threads.resize_with(other.threads.len(), Thread::default);
         for (new, old) in self.threads.iter_mut().zip(&other.threads) {
             new.events.clone_from(&old.events);
-            (new.spawn, new.join) = (old.spawn, old.join);
+            new.spawn = old.spawn;
+            new.joins.clone_from(&old.joins);
             new.release_fences.clone_from(&old.release_fences);
             new.seqcst.clone_from(&old.seqcst);
         }
