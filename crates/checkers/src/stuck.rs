@@ -4,7 +4,6 @@
 //! spins on a value which has been overwritten moves on in another execution, and one that stands
 //! at a false assumption asked for this execution to be ignored.
 
-use unpick_core::execution::Outcome;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Addr, TAKEN, ThreadId};
 use unpick_core::round::{self, Waiting};
@@ -73,22 +72,6 @@ fn waiting_in(waiter: &Waiter) -> Option<Waiting> {
     match waiter.wait {
         Wait::Spin { from, since } => Some(Waiting { thread: waiter.point.thread, from, since }),
         _ => None,
-    }
-}
-
-/// An outcome, and the violation that it shows if threads are stuck. `gathering`: threads that take several locks as one.
-/// `ended`: the process ends all the same, and takes those who are stuck with it.
-pub fn settle(
-    graph: &Graph,
-    outcome: Outcome,
-    patient: bool,
-    gathering: &[Gathering],
-    ended: impl FnOnce(&[Waiter]) -> bool,
-) -> (Outcome, Option<Violation>) {
-    let Outcome::Blocked(waiters) = &outcome else { return (outcome, None) };
-    match judge(graph, waiters, patient, gathering) {
-        Some(_) if ended(waiters) => (Outcome::Complete, None),
-        stuck => (outcome, stuck),
     }
 }
 
@@ -282,24 +265,5 @@ mod tests {
         let gathering = [Gathering { thread: ThreadId(1), since: 0, locks: vec![A] }];
         let waiters = [waiter(&graph, 1, Wait::Lock { addr: A, held_by })];
         assert!(is_deadlock(&judge(&graph, &waiters, true, &gathering)));
-    }
-
-    #[test]
-    fn a_process_that_ends_takes_those_who_are_stuck_with_it() {
-        let (graph, waits) = crossed();
-        let settled = |ends: bool| {
-            let waiters = waits.map(|(thread, wait)| waiter(&graph, thread, wait)).to_vec();
-            settle(&graph, Outcome::Blocked(waiters), true, &[], |_| ends)
-        };
-        let (outcome, violation) = settled(false);
-        assert!(matches!(outcome, Outcome::Blocked(_)) && is_deadlock(&violation));
-        let (outcome, violation) = settled(true);
-        assert!(matches!(outcome, Outcome::Complete) && violation.is_none());
-    }
-
-    #[test]
-    fn only_blocked_executions_are_judged() {
-        let (outcome, violation) = settle(&two_threads(), Outcome::Complete, true, &[], |_| false);
-        assert!(matches!(outcome, Outcome::Complete) && violation.is_none());
     }
 }

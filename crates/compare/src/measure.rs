@@ -188,6 +188,7 @@ pub fn measure(program: &Program, cell: &Cell, budget: &Budget) -> Result<Measur
     let mut task = check.task(move || body())?;
     // Plans have heard of the limit; the clock that counts is the one of the wrapper.
     task.budget.time = None;
+    task.budget.violations = 1;
     let record = Arc::new(Mutex::new(Record::default()));
     let theirs = Arc::clone(&record);
     task.plan = Box::new(OnCpu { inner: task.plan, record: Arc::clone(&record), limit: budget.cpu });

@@ -33,13 +33,13 @@ pub trait Runner {
     /// When the check cannot go on.
     fn run(&mut self) -> Result<Outcome, Error>;
 
-    /// Called before each run.
+    /// Called before each run: whether to leave the loop instead.
     ///
     /// # Errors
     ///
     /// When the check cannot go on.
-    fn before_run(&mut self, _explorer: &Explorer, _executions: u64) -> Result<(), Error> {
-        Ok(())
+    fn before_run(&mut self, _explorer: &Explorer, _executions: u64) -> Result<Option<Pause>, Error> {
+        Ok(None)
     }
 
     /// Looks at an outcome before it counts.
@@ -49,11 +49,6 @@ pub trait Runner {
     /// When the check cannot go on.
     fn admit(&mut self, outcome: Outcome, _explorer: &Explorer) -> Result<Outcome, Error> {
         Ok(outcome)
-    }
-
-    /// Whether to leave the loop now.
-    fn pause(&mut self, _explorer: &Explorer) -> Option<Pause> {
-        None
     }
 
     /// Whether the process must end after the report, so that nothing can be looked for any more.
@@ -125,11 +120,10 @@ impl Explorer {
     /// Those of the runner.
     pub fn go_on<R: Runner>(&mut self, runner: &mut R) -> Result<Pause, Error> {
         loop {
-            if let Some(pause) = runner.pause(self) {
+            let executions = self.total(runner.search()).executions();
+            if let Some(pause) = runner.before_run(self, executions)? {
                 return Ok(pause);
             }
-            let executions = self.total(runner.search()).executions();
-            runner.before_run(self, executions)?;
             let outcome = runner.run()?;
             if let Some(error) = runner.search().error.take() {
                 return Err(error);
@@ -180,6 +174,7 @@ impl Explorer {
                 return Some(ending);
             }
             self.start_over(runner);
+            return None;
         }
         let most = self.limits.executions?;
         (self.total(runner.search()).executions() >= most).then_some(Ending::Executions)
@@ -219,8 +214,8 @@ impl Explorer {
     /// in vain: then that counts from now on.
     fn lose_patience(&self, search: &mut Search) -> bool {
         let stats = self.total(search);
-        let whole = self.cut.is_none() && search.cut_loops.is_empty() && !search.execution.samples();
-        let none_ends = stats.complete == 0 && stats.blocked > 0 && self.found.is_empty();
+        let whole = stats.cut == 0 && search.cut_loops.is_empty() && !search.execution.samples();
+        let none_ends = stats.complete == 0 && stats.blocked > 0 && stats.violated == 0;
         whole && none_ends && search.knowledge.lose_patience()
     }
 

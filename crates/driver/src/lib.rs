@@ -74,7 +74,7 @@ pub trait Frontend {
         false
     }
 
-    /// What an execution in which all threads have ended has left behind.
+    /// What an execution has left behind in which all threads have ended, or the process has.
     fn leak(&mut self) -> Option<Violation> {
         None
     }

@@ -42,16 +42,20 @@ impl Runner for Process<'_> {
         &mut self.handle.session().search
     }
 
-    fn before_run(&mut self, explorer: &Explorer, executions: u64) -> Result<(), Error> {
+    fn before_run(&mut self, explorer: &Explorer, executions: u64) -> Result<Option<Pause>, Error> {
         self.standby.note(executions);
-        if !self.standby.is_due(executions) {
-            return Ok(());
-        }
-        // A checkpoint that has become the worker may have to isolate executions.
-        if self.standby.checkpoint(executions, || explorer.elapsed()) {
+        let due = self.standby.is_due(executions);
+        if due && self.standby.checkpoint(executions, || explorer.elapsed()) {
             self.handle.session().restore_files();
         }
-        if self.standby.isolated { isolation::begin() } else { Ok(()) }
+        // A checkpoint that has become the worker may be there to end, or has to isolate executions.
+        if self.standby.ends || crash::is_interrupted() {
+            return Ok(Some(Pause::Over(Ending::Interrupted)));
+        }
+        if due && self.standby.isolated {
+            isolation::begin()?;
+        }
+        Ok(None)
     }
 
     fn run(&mut self) -> Result<Outcome, Error> {
@@ -81,11 +85,6 @@ impl Runner for Process<'_> {
             None if stuck => Outcome::Blocked(Vec::new()),
             None => Outcome::Complete,
         })
-    }
-
-    fn pause(&mut self, _: &Explorer) -> Option<Pause> {
-        let over = self.standby.ends || crash::is_interrupted();
-        over.then_some(Pause::Over(Ending::Interrupted))
     }
 
     fn progress(&mut self, explorer: &Explorer, total: &Stats, outlook: &dyn Fn(&Search) -> Outlook) {

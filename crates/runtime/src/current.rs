@@ -1,4 +1,4 @@
-//! The one thread-local of the tool: which session this OS thread works for, and which thread of
+//! Which session this OS thread works for, and which thread of
 //! the program it is running. User code calls `load()` with no context; this is the context.
 
 use std::cell::Cell;

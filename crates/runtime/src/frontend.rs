@@ -50,16 +50,18 @@ impl Runner for Handle {
         self.session().fatal
     }
 
-    fn pause(&mut self, explorer: &Explorer) -> Option<Pause> {
-        if self.session().pulse.is_stopped() {
-            let late = explorer.is_late() && !(self.session().limits.interrupts && interrupt::requested());
-            return Some(Pause::Over(if late { Ending::Time } else { Ending::Interrupted }));
+    fn before_run(&mut self, explorer: &Explorer, _: u64) -> Result<Option<Pause>, Error> {
+        let s = self.session();
+        if s.pulse.is_stopped() {
+            let late = explorer.is_late() && !(s.limits.interrupts && interrupt::requested());
+            return Ok(Some(Pause::Over(if late { Ending::Time } else { Ending::Interrupted })));
         }
-        std::mem::take(&mut self.session().worn).then_some(Pause::Elsewhere)
+        Ok(std::mem::take(&mut s.worn).then_some(Pause::Elsewhere))
     }
 
     fn begin_search(&mut self) {
-        self.session().use_arenas(self.session().is_on_arenas());
+        let s = self.session();
+        s.use_arenas(s.is_on_arenas());
     }
 
     fn progress(&mut self, _: &Explorer, total: &Stats, outlook: &dyn Fn(&Search) -> Outlook) {
@@ -115,10 +117,10 @@ impl Frontend for Handle {
 
     /// A process that ends takes with it what is left in threads that have not ended.
     fn leak(&mut self) -> Option<Violation> {
-        let leak = self.session().leaked()?;
         let graph = self.session().search.execution.graph();
         let has_ended = |thread| graph.is_finished(ThreadId(thread as u32));
-        (0..graph.thread_count()).all(has_ended).then_some(leak)
+        let all_have = (0..graph.thread_count()).all(has_ended);
+        if all_have { self.session().leaked() } else { None }
     }
 
     /// The part may end before the last panic has left its thread.

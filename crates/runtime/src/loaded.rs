@@ -41,3 +41,11 @@ pub(crate) fn place_of_thread(info: &libc::dl_phdr_info, header: &Header) -> Opt
     let start = info.dlpi_tls_data as usize;
     (header.p_type == libc::PT_TLS && start != 0).then(|| start..start + header.p_memsz as usize)
 }
+
+/// Whether this is the C library, or the loader.
+pub(crate) fn is_c_library(info: &libc::dl_phdr_info) -> bool {
+    // SAFETY: the loader gives a string, which is empty for the program.
+    let path = unsafe { std::ffi::CStr::from_ptr(info.dlpi_name) }.to_bytes();
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    [&b"libc.so"[..], b"ld-linux", b"libpthread.so"].iter().any(|start| name.starts_with(start))
+}

@@ -4,8 +4,9 @@
 //! check of the same caller is handed to it. It is the caller's alone, and ends with it: `std` hands the output that a test harness captures,
 //! and we hand the name that panics print, to new threads only.
 //!
-//! A program may leave something in thread-locals, of `std` or its own, that the next check would find. Then the OS thread ends
-//! instead, and so does one that has been abandoned.
+//! A program may leave something in thread-locals, of `std`, its own or its libraries', that the next check would find. Then the OS thread
+//! ends instead, and so does one that has been abandoned, or on which a thread of the program was. What is left elsewhere, such as in keys of the C
+//! library or in the mask of signals, the next check finds, as the next execution of the same check does.
 
 use std::cell::Cell;
 use std::io;
@@ -13,7 +14,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{current, loaded};
+use crate::loaded;
 
 /// How long is looked for what is waited for, before the OS thread sleeps: about as long as it takes to wake it, so that it costs
 /// no more than twice of what is best.
@@ -127,6 +128,8 @@ impl Worker {
     pub(crate) fn start<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Pending<T> {
         let (sender, receiver) = sync_channel(1);
         let job = move |locals: &Locals| {
+            // Somebody may have unparked the OS thread when the last job was over.
+            std::thread::park_timeout(Duration::ZERO);
             let result = job();
             // Whoever has abandoned the worker does not listen.
             let _ = sender.send((result, !std::thread::panicking() && locals.are_unchanged()));
@@ -145,33 +148,37 @@ impl Worker {
 impl Drop for Worker {
     /// One that has been abandoned ends when it has done its job.
     fn drop(&mut self) {
-        self.desk.put(Todo::End);
+        // After a fork nobody is there, and the desk may be locked for ever.
+        if self.process == std::process::id() {
+            self.desk.put(Todo::End);
+        }
     }
 }
 
-/// The thread-locals of the program, of `std` and of unpick on this OS thread, as they were when it was new.
-struct Locals {
-    start: *const u8,
-    saved: Box<[u8]>,
-}
+/// The thread-locals on this OS thread of the program and its libraries, `std` and unpick among them, as they were when it was new.
+/// Those of the C library are always in use.
+struct Locals(Vec<(*const u8, Box<[u8]>)>);
 
 impl Locals {
-    /// Where they cannot be found there are none, and the worker is used once.
     fn now() -> Locals {
-        let own = current::place();
-        let found = loaded::find(|info, header| {
-            loaded::place_of_thread(info, header).filter(|place| place.contains(&own.start))
+        let mut found = Vec::new();
+        loaded::find(|info, header| -> Option<()> {
+            let place = loaded::place_of_thread(info, header).filter(|_| !loaded::is_c_library(info))?;
+            let start = place.start as *const u8;
+            // SAFETY: the storage of this OS thread, in a part that the loader names, while nobody has a reference into it.
+            found.push((start, unsafe { bytes(start, place.len()) }.into()));
+            None
         });
-        let place = found.unwrap_or(0..0);
-        let start = place.start as *const u8;
-        // SAFETY: the storage of this OS thread, in a part that the loader names, while nobody has a reference into it.
-        let saved = unsafe { bytes(start, place.len()) }.into();
-        Locals { start, saved }
+        Locals(found)
     }
 
+    /// Where they cannot be found, the worker is used once.
     fn are_unchanged(&self) -> bool {
-        // SAFETY: as above; the storage lives as long as the OS thread, which is the one that it was found on.
-        !self.saved.is_empty() && unsafe { bytes(self.start, self.saved.len()) } == &*self.saved
+        // SAFETY: as above; the storage lives as long as the OS thread, which is the one that it was found on, or longer
+        // than the library, which is not unloaded while it is in use.
+        let is_unchanged =
+            |(start, saved): &(_, Box<[u8]>)| unsafe { bytes(*start, saved.len()) } == &**saved;
+        !self.0.is_empty() && self.0.iter().all(is_unchanged)
     }
 }
 

@@ -95,6 +95,8 @@ pub(crate) struct Session {
     first_spawn: u32,
     /// Whether this OS thread can no longer be used.
     pub(crate) worn: bool,
+    /// Whether a thread of the program was ever given up before its end.
+    pub(crate) has_abandoned: bool,
     /// Whether the process must end after the report.
     pub(crate) fatal: bool,
     /// Uses of values that are made once.
@@ -181,6 +183,7 @@ impl Session {
             watches: false,
             first_spawn: NEVER,
             worn: false,
+            has_abandoned: false,
             fatal: false,
             uses: SharedUses::default(),
             data: Vec::new(),
@@ -380,8 +383,7 @@ impl Session {
         if self.weak.is_none() && self.search.execution.strategy().traces().is_some() {
             self.weak = self.weak_operation();
         }
-        self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
-        self.jobs.fill(None);
+        self.abandon();
         if self.on_arenas && !self.spilled && self.uses_heap() {
             self.spilled = true;
             self.use_arenas(true);
@@ -414,10 +416,18 @@ impl Session {
             && graph.is_finished(ThreadId::MAIN)
             && (0..graph.thread_count()).all(|thread| ended(ThreadId(thread as u32)));
         if over {
-            self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
-            self.jobs.fill(None);
+            self.abandon();
         }
         over
+    }
+
+    /// Gives up the threads that have not ended.
+    fn abandon(&mut self) {
+        for fiber in self.fibers.iter_mut().filter(|fiber| fiber.busy) {
+            self.has_abandoned = true;
+            fiber.abandon();
+        }
+        self.jobs.fill(None);
     }
 
     /// Checks that the thread which has just used a location knows of its initialisation.

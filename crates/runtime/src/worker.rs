@@ -19,7 +19,7 @@ use unpick_core::plan::{Ending, Outlook, Plan};
 use unpick_core::schedule;
 use unpick_core::stats::Stats;
 use unpick_core::violation::Point;
-use unpick_driver::explore::{self, Explorer, Observer, Pause, Runner};
+use unpick_driver::explore::{self, Explorer, Observer, Pause};
 use unpick_driver::knowledge::Knowledge;
 use unpick_driver::witness::Found;
 
@@ -119,6 +119,8 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
     let explorer = Explorer::new(task.plan, task.model, task.budget, task.observer);
     let mut state = State { explorer, cpu: Duration::ZERO, warm: false, recorder: task.recorder };
     let started = Instant::now();
+    // Here, and not on the worker: the caller may have locked one.
+    open_streams();
     loop {
         let mutant = mutant::chosen();
         let worker = Worker::take().map_err(|error| Error::Machine {
@@ -134,7 +136,8 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
         match pause? {
             Pause::Elsewhere => session.fibers.iter_mut().for_each(Fiber::abandon),
             Pause::Over(ending) => {
-                if reusable {
+                // What a thread that was given up had begun, in a library for example, is never ended.
+                if reusable && !session.has_abandoned {
                     worker.park();
                 }
                 return Ok(conclude(session, state, ending));
@@ -244,16 +247,12 @@ fn open_streams() {
 }
 
 fn work_on(session: &mut Box<Session>, state: &mut State) -> Result<Pause, Error> {
-    // SAFETY: the session is boxed, and moves to another OS thread only when this one has done with it.
-    let mut handle = unsafe { Handle::new(&mut **session) };
-    if !state.warm {
-        if let Some(pause) = handle.pause(&state.explorer) {
-            return Ok(pause);
-        }
-        state.warm = true;
+    if !session.pulse.is_stopped() && !std::mem::replace(&mut state.warm, true) {
         warm_up(session, state)?;
     }
-    state.explorer.go_on(&mut handle)
+    // SAFETY: the session is boxed, and moves to another OS thread only when this one has done with it; nobody else uses it
+    // as long as the handle is in use.
+    state.explorer.go_on(&mut unsafe { Handle::new(&mut **session) })
 }
 
 /// The execution that is thrown away.
@@ -262,7 +261,6 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Result<(), Error> {
     session.has_allocator = session.limits.arenas && arenas_work();
     session.use_arenas(false);
     if session.has_allocator {
-        open_streams();
         (session.keeping, session.is_trial) = (Some(arena::Arena::keeping()), true);
         session::run(&mut **session);
         (session.keeping, session.is_trial) = (None, false);

@@ -183,10 +183,10 @@ impl Runner for Data<'_> {
         Ok(outcome)
     }
 
-    fn pause(&mut self, _: &Explorer) -> Option<Pause> {
+    fn before_run(&mut self, _: &Explorer, _: u64) -> Result<Option<Pause>, Error> {
         let most = self.settings.most_executions;
         let over = self.found.given_up || self.search.execution.stats().runs >= most;
-        over.then_some(Pause::Over(End::Executions))
+        Ok(over.then_some(Pause::Over(End::Executions)))
     }
 
     fn begin_search(&mut self) {

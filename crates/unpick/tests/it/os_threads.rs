@@ -177,3 +177,30 @@ fn each_check_finds_thread_locals_as_they_are_born() {
         assert_eq!(counted(|| assert_eq!(LEVEL.get(), 1)), 2);
     }
 }
+
+#[test]
+fn a_caller_may_have_locked_standard_error() {
+    let _locked = std::io::stderr().lock();
+    assert_eq!(counted(|| ()), 2);
+}
+
+#[test]
+fn a_check_does_not_find_the_token_that_another_one_has_left() {
+    assert_eq!(counted(|| std::thread::current().unpark()), 2);
+    let begun = Instant::now();
+    let parked = counted(|| std::thread::park_timeout(Duration::from_millis(20)));
+    assert_eq!(parked, 2);
+    assert!(begun.elapsed() >= Duration::from_millis(20), "nobody has unparked it");
+}
+
+#[test]
+fn an_os_thread_on_which_a_thread_was_given_up_is_not_used_again() {
+    let given_up = Arc::new(Mutex::new(None));
+    let theirs = Arc::clone(&given_up);
+    let stuck = Check::new().run(move || {
+        *theirs.lock().unwrap() = Some(here());
+        thread::park();
+    });
+    assert!(stuck.unwrap().violation().is_some());
+    assert_ne!(Some(who(false)), *given_up.lock().unwrap());
+}
