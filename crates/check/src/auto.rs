@@ -273,7 +273,7 @@ impl Plan for Auto {
         self.make(Phase::All)
     }
 
-    fn renew(&mut self, execution: &mut Execution) {
+    fn start_over(&mut self, execution: &mut Execution) {
         // What was put aside does not fit any more either.
         self.sampled = self.sampled(execution);
         self.aside = None;

@@ -25,7 +25,7 @@ pub enum Parameter {
 
 /// A strategy that users can choose.
 #[derive(Clone, Copy)]
-pub struct Known {
+pub struct StrategyInfo {
     /// Its name.
     pub name: &'static str,
     /// What can follow the name.
@@ -51,32 +51,32 @@ const DEPTH: Parameter = Parameter::Number {
 pub const AUTO: &str = "auto";
 
 /// The strategies that users need, the default first. `docs/strategies.md` says why these.
-pub const STRATEGIES: [Known; 5] = [
-    Known {
+pub const STRATEGIES: [StrategyInfo; 5] = [
+    StrategyInfo {
         name: AUTO,
         parameter: Parameter::None,
         meaning: "every execution if the time allows; else those with few preemptions, and samples; the default",
         make: optimal,
     },
-    Known {
+    StrategyInfo {
         name: "optimal",
         parameter: Parameter::None,
         meaning: "every execution of the memory model, each once",
         make: optimal,
     },
-    Known {
+    StrategyInfo {
         name: "in-order",
         parameter: PREEMPTIONS,
         meaning: "executions by the number of preemptions; everything except loads takes effect in program order",
         make: in_order,
     },
-    Known {
+    StrategyInfo {
         name: "pct",
         parameter: DEPTH,
         meaning: "samples: priorities that change at depth - 1 points; any depth unless given",
         make: |config, depth| sample::pct(depth, sampling(config)),
     },
-    Known {
+    StrategyInfo {
         name: "random",
         parameter: Parameter::None,
         meaning: "samples: any thread at each step",
@@ -85,86 +85,86 @@ pub const STRATEGIES: [Known; 5] = [
 ];
 
 /// The strategies for research: to compare with, and for [`Auto`](crate::auto::Auto) to draw on.
-pub const RESEARCH: [Known; 14] = [
-    Known {
+pub const RESEARCH: [StrategyInfo; 14] = [
+    StrategyInfo {
         name: "source-dpor",
         parameter: Parameter::None,
         meaning: "every sequentially consistent execution, hardly any twice",
         make: |config, bound| trace(Method::SourceDpor, config, bound),
     },
-    Known {
+    StrategyInfo {
         name: "dpor",
         parameter: Parameter::None,
         meaning: "the same, with persistent sets; many are run more than once",
         make: |config, bound| trace(Method::Dpor, config, bound),
     },
-    Known {
+    StrategyInfo {
         name: "dpor-cr",
         parameter: Parameter::None,
         meaning: "the same, where two reads do not conflict",
         make: |config, bound| trace(Method::DporCr, config, bound),
     },
-    Known {
+    StrategyInfo {
         name: "dpor-sleep",
         parameter: Parameter::None,
         meaning: "the same, with sleep sets",
         make: |config, bound| trace(Method::DporSleep, config, bound),
     },
-    Known {
+    StrategyInfo {
         name: "cb-dpor",
         parameter: PREEMPTIONS,
         meaning: "sequentially consistent executions by the number of preemptions, few of them twice",
         make: |config, bound| trace(Method::CbDpor, config, bound),
     },
-    Known {
+    StrategyInfo {
         name: "cb-dpor-nosleep",
         parameter: PREEMPTIONS,
         meaning: "the same without sleep sets",
         make: |config, bound| trace(Method::CbDporNosleep, config, bound),
     },
-    Known {
+    StrategyInfo {
         name: "icb",
         parameter: PREEMPTIONS,
         meaning: "the same, with persistent sets and conservative points",
         make: |config, bound| trace(Method::Icb, config, bound),
     },
-    Known {
+    StrategyInfo {
         name: "chess",
         parameter: PREEMPTIONS,
         meaning: "every order of steps by the number of preemptions",
         make: |config, bound| trace(Method::Chess, config, bound),
     },
-    Known {
+    StrategyInfo {
         name: "chess-atomic",
         parameter: PREEMPTIONS,
         meaning: "the same, with preemptions only before read-modify-writes and lock operations",
         make: |config, bound| trace(Method::ChessAtomic, config, bound),
     },
-    Known {
+    StrategyInfo {
         name: "urw",
         parameter: Parameter::None,
         meaning: "samples: threads by how much they have left to do",
         make: |config, _| sample::urw(sampling(config)),
     },
-    Known {
+    StrategyInfo {
         name: "surw",
         parameter: Parameter::None,
         meaning: "samples: threads by how many accesses to one shared location they have left",
         make: |config, _| sample::surw(sampling(config)),
     },
-    Known {
+    StrategyInfo {
         name: "pos",
         parameter: Parameter::None,
         meaning: "samples: priorities of accesses, drawn anew when accesses race",
         make: |config, _| sample::pos(sampling(config)),
     },
-    Known {
+    StrategyInfo {
         name: "greybox",
         parameter: Parameter::None,
         meaning: "samples: a fuzzer guided by which reads see which writes",
         make: |config, _| sample::greybox(sampling(config)),
     },
-    Known {
+    StrategyInfo {
         name: "digest",
         parameter: Parameter::None,
         meaning: "samples: decisions that lead to weak behaviour not seen yet",
@@ -208,7 +208,8 @@ pub fn strategy(config: &Config) -> Result<Box<dyn Strategy>, Error> {
         None => (text, None),
     };
     let Some(known) = STRATEGIES.iter().chain(&RESEARCH).find(|known| known.name == name) else {
-        let names = |group: &[Known]| group.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
+        let names =
+            |group: &[StrategyInfo]| group.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
         let (usual, research) = (names(&STRATEGIES), names(&RESEARCH));
         return Err(wrong(format!(
             "there is no strategy `{name}`; there are {usual}; for research, {research}"

@@ -304,8 +304,8 @@ impl Plan for OnCpu {
         self.inner.begin()
     }
 
-    fn renew(&mut self, execution: &mut Execution) {
-        self.inner.renew(execution);
+    fn start_over(&mut self, execution: &mut Execution) {
+        self.inner.start_over(execution);
     }
 
     fn review(&mut self, execution: &mut Execution, moment: Moment) -> Step {

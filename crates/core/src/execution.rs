@@ -47,7 +47,7 @@ pub enum Repeat {
 
 /// How far a thread is in this run.
 #[derive(Debug, Default)]
-struct Run {
+struct Progress {
     /// Events so far in this run.
     pc: u32,
     /// Events that were recorded before this run.
@@ -61,7 +61,7 @@ struct Run {
 
 /// What a thread waits for, and what it knows; valid only while one of the sets holds it.
 #[derive(Debug, Default)]
-struct Rest {
+struct Standing {
     waits_for: Option<EventId>,
     blocked: Option<Waiter>,
     /// The rounds that let it stop in a loop, the last one first.
@@ -76,8 +76,8 @@ pub struct Execution {
     graph: Graph,
     model: Box<dyn MemoryModel>,
     strategy: Box<dyn Strategy>,
-    runs: Vec<Run>,
-    rests: Vec<Rest>,
+    progress: Vec<Progress>,
+    standing: Vec<Standing>,
     /// Threads that can run without a decision.
     runnable: ThreadSet,
     /// Threads whose replay waits for another thread's.
@@ -145,8 +145,8 @@ impl Execution {
             repeated: 0,
             model,
             strategy,
-            runs: Vec::new(),
-            rests: Vec::new(),
+            progress: Vec::new(),
+            standing: Vec::new(),
             runnable: ThreadSet::new(),
             waiting: ThreadSet::new(),
             awaited: ThreadSet::new(),
@@ -255,9 +255,9 @@ impl Execution {
         self.ready.clear();
         self.make_room(self.graph.thread_count());
         let recorded = self.graph.thread_lens().chain(std::iter::repeat(0));
-        for (run, recorded) in self.runs.iter_mut().zip(recorded) {
+        for (run, recorded) in self.progress.iter_mut().zip(recorded) {
             let free = if self.keeps_order { 0 } else { recorded };
-            *run = Run { recorded, free, ..Run::default() };
+            *run = Progress { recorded, free, ..Progress::default() };
         }
         self.repeated = 0;
         self.activate(ThreadId::MAIN);
@@ -289,7 +289,7 @@ impl Execution {
             return Some(thread);
         }
         if let Some(thread) = self.waiting.first() {
-            let before = self.graph.thread(thread).get(self.runs[thread.index()].pc as usize).copied();
+            let before = self.graph.thread(thread).get(self.progress[thread.index()].pc as usize).copied();
             self.stop = Some(Outcome::Diverged(Box::new(Divergence { thread, before, now: None })));
             return None;
         }
@@ -326,7 +326,7 @@ impl Execution {
     /// when it is next named.
     #[inline(always)]
     pub fn op(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        let run = &self.runs[thread.index()];
+        let run = &self.progress[thread.index()];
         if run.pc < run.recorded {
             self.replay(thread, op)
         } else if self.samples {
@@ -357,7 +357,7 @@ impl Execution {
     /// The recorded location of an object that has none yet in this run, if there is one.
     #[inline(always)]
     pub fn bind_again(&mut self, thread: ThreadId, init: Value) -> Option<Addr> {
-        let run = &self.runs[thread.index()];
+        let run = &self.progress[thread.index()];
         if run.pc >= run.recorded {
             return None;
         }
@@ -372,21 +372,21 @@ impl Execution {
     /// Whether the thread is past what was recorded.
     #[inline(always)]
     pub fn is_fresh(&self, thread: ThreadId) -> bool {
-        let run = &self.runs[thread.index()];
+        let run = &self.progress[thread.index()];
         run.pc >= run.recorded
     }
 
     /// How many events the thread has had in this run.
     #[inline(always)]
     pub fn position(&self, thread: ThreadId) -> u32 {
-        self.runs[thread.index()].pc
+        self.progress[thread.index()].pc
     }
 
     /// What the thread knows now: a clock of what happens before its next event.
     #[inline]
     pub fn view(&mut self, thread: ThreadId) -> &[u32] {
-        let now = (self.number, self.runs[thread.index()].pc);
-        let rest = &mut self.rests[thread.index()];
+        let now = (self.number, self.progress[thread.index()].pc);
+        let rest = &mut self.standing[thread.index()];
         if rest.viewed != now {
             self.graph.view_into(thread, now.1 as usize, &mut rest.view);
             rest.viewed = now;
@@ -397,15 +397,15 @@ impl Execution {
     /// The oldest value that the thread could read from a location now.
     pub fn oldest_value(&mut self, thread: ThreadId, addr: Addr) -> Value {
         self.view(thread);
-        let view = &self.rests[thread.index()].view;
+        let view = &self.standing[thread.index()].view;
         self.graph.value(addr, self.graph.write_at(addr, self.graph.floor(addr, view)))
     }
 
     /// Whether every other thread has ended, as far as this one knows, and it knows of all.
     pub fn is_alone(&mut self, thread: ThreadId) -> bool {
         self.view(thread);
-        let view = &self.rests[thread.index()].view;
-        self.runs.iter().enumerate().all(|(t, run)| {
+        let view = &self.standing[thread.index()].view;
+        self.progress.iter().enumerate().all(|(t, run)| {
             let other = ThreadId(t as u32);
             let len = self.graph.thread_len(other) as u32;
             let known = view.get(t).copied().unwrap_or(0) >= len;
@@ -415,13 +415,13 @@ impl Execution {
 
     /// The next event of a thread, if it repeats what was recorded.
     pub fn recorded(&self, thread: ThreadId) -> Option<&Event> {
-        let run = &self.runs[thread.index()];
+        let run = &self.progress[thread.index()];
         (run.pc < run.recorded).then(|| self.graph.event(EventId { thread, index: run.pc }))
     }
 
     /// The op before which a thread stands that does not run, if it is known.
     pub fn pending(&self, thread: ThreadId) -> Option<&Op> {
-        let rest = self.rests.get(thread.index())?;
+        let rest = self.standing.get(thread.index())?;
         let parked = self.ready.contains(thread);
         let held_up = self.blocked.contains(thread)
             && rest.blocked.is_some_and(|w| matches!(w.wait, Wait::Lock { .. } | Wait::Signal { .. }));
@@ -435,7 +435,7 @@ impl Execution {
         if !matches!(waiter.wait, Wait::Join(_)) {
             self.watching.insert(thread);
         }
-        self.rests[thread.index()].blocked = Some(waiter);
+        self.standing[thread.index()].blocked = Some(waiter);
     }
 
     /// Ends the run with a violation.
@@ -444,8 +444,8 @@ impl Execution {
     }
 
     /// Ends the run, to start it once more.
-    pub fn repeat(&mut self) {
-        self.stop.get_or_insert(Outcome::Again);
+    pub fn request_rerun(&mut self) {
+        self.stop.get_or_insert(Outcome::Rerun);
     }
 
     /// Whether the run has been ended before its time.
@@ -462,11 +462,12 @@ impl Execution {
 
     /// Says how the run ended.
     pub fn end(&mut self) -> Outcome {
-        self.stats.replayed += self.runs.iter().map(|run| u64::from(run.pc.min(run.recorded))).sum::<u64>();
+        self.stats.replayed +=
+            self.progress.iter().map(|run| u64::from(run.pc.min(run.recorded))).sum::<u64>();
         if let Some(outcome) = self.stop.take() {
             return outcome;
         }
-        for (t, run) in self.runs.iter().enumerate() {
+        for (t, run) in self.progress.iter().enumerate() {
             if run.started && run.pc < run.recorded {
                 let thread = ThreadId(t as u32);
                 let before = self.graph.thread(thread).get(run.pc as usize).copied();
@@ -485,7 +486,8 @@ impl Execution {
         waiters.clear();
         for_locks.clear();
         for thread in self.blocked.iter() {
-            let Some(waiter) = self.rests[thread.index()].blocked.map(|waiter| self.refresh(waiter)) else {
+            let Some(waiter) = self.standing[thread.index()].blocked.map(|waiter| self.refresh(waiter))
+            else {
                 continue;
             };
             if let Some(op) =
@@ -520,14 +522,14 @@ impl Execution {
             Outcome::Blocked(_) => self.stats.blocked += 1,
             Outcome::Violated(_) => self.stats.violated += 1,
             Outcome::Cut(_) => self.stats.cut += 1,
-            Outcome::Ended | Outcome::Diverged(_) | Outcome::Again => {}
+            Outcome::Ended | Outcome::Diverged(_) | Outcome::Rerun => {}
         }
     }
 
     /// Prepares the same run once more.
-    pub fn again(&mut self) {
+    pub fn prepare_rerun(&mut self) {
         let scene = Scene { graph: &mut self.graph, model: &mut *self.model };
-        self.strategy.again(scene);
+        self.strategy.prepare_rerun(scene);
     }
 
     /// Prepares the next run; `false` when all is explored.
@@ -547,7 +549,7 @@ impl Execution {
 
     /// Whether some thread has yet to repeat what was recorded.
     fn is_repeating(&self) -> bool {
-        self.runs.iter().any(|run| run.pc < run.recorded)
+        self.progress.iter().any(|run| run.pc < run.recorded)
     }
 
     #[inline(never)]
@@ -560,7 +562,7 @@ impl Execution {
             return self.park(thread, reads, Some(op));
         }
         if let Some(wait) = self.obstacle(op) {
-            let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+            let point = Point { thread, index: self.progress[thread.index()].pc, site: op.site };
             self.ready.set_op(thread, Some(op));
             self.block(thread, Waiter { point, wait });
             return None;
@@ -594,13 +596,13 @@ impl Execution {
     #[inline(always)]
     fn perform_within(&mut self, kind: Kind, thread: ThreadId, op: &Op) -> Option<Value> {
         if self.graph.total() - self.uncounted >= self.max_events {
-            let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+            let point = Point { thread, index: self.progress[thread.index()].pc, site: op.site };
             self.stop = Some(Outcome::Cut(point));
             return None;
         }
         let value = self.perform(kind, thread, op);
         self.stats.fresh += 1;
-        self.runs[thread.index()].pc += 1;
+        self.progress[thread.index()].pc += 1;
         Some(value)
     }
 
@@ -670,22 +672,22 @@ impl Execution {
     #[inline(always)]
     fn activate(&mut self, thread: ThreadId) {
         self.make_room(thread.index() + 1);
-        self.runs[thread.index()].started = true;
+        self.progress[thread.index()].started = true;
         self.runnable.insert(thread);
     }
 
     #[inline(always)]
     fn make_room(&mut self, threads: usize) {
-        if self.runs.len() < threads {
-            self.runs.resize_with(threads, Run::default);
-            self.rests.resize_with(threads, Rest::default);
+        if self.progress.len() < threads {
+            self.progress.resize_with(threads, Progress::default);
+            self.standing.resize_with(threads, Standing::default);
             self.ready.make_room(threads);
         }
     }
 
     fn child_of(&mut self, parent: ThreadId) -> ThreadId {
-        let nth = self.runs[parent.index()].spawned as usize;
-        self.runs[parent.index()].spawned += 1;
+        let nth = self.progress[parent.index()].spawned as usize;
+        self.progress[parent.index()].spawned += 1;
         let children = &mut self.children[parent.index()];
         if nth == children.len() {
             children.push(ThreadId(self.known_threads));

@@ -20,7 +20,7 @@ pub enum Outcome {
     /// The program did not repeat itself.
     Diverged(Box<Divergence>),
     /// The front-end asked for the same run again.
-    Again,
+    Rerun,
 }
 
 /// Where a replay went astray.

@@ -88,7 +88,7 @@ pub trait Plan: Send {
 
     /// Puts a new search in place of one that does not fit any more: something has become known about
     /// the program.
-    fn renew(&mut self, execution: &mut Execution) {
+    fn start_over(&mut self, execution: &mut Execution) {
         *execution = self.begin();
     }
 
@@ -131,8 +131,8 @@ impl Tally {
     }
 
     /// Puts a new search in place of one that does not fit any more.
-    pub fn renew(&mut self, plan: &mut dyn Plan, execution: &mut Execution) {
-        plan.renew(execution);
+    pub fn start_over(&mut self, plan: &mut dyn Plan, execution: &mut Execution) {
+        plan.start_over(execution);
         self.entry = *execution.stats();
     }
 

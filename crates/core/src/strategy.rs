@@ -326,7 +326,7 @@ pub trait Strategy: Send {
 
     /// Makes the graph that the same execution starts from, which is to be run once more. Unless a
     /// strategy says otherwise, what there is of it is repeated.
-    fn again(&mut self, _scene: Scene<'_>) {}
+    fn prepare_rerun(&mut self, _scene: Scene<'_>) {}
 
     /// Makes the graph that the next execution starts from; `false` when all is explored.
     fn next(&mut self, scene: Scene<'_>) -> bool;

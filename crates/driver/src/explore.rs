@@ -26,7 +26,7 @@ pub trait Runner {
     fn search(&mut self) -> &mut Search;
 
     /// Runs the program once, and [judges](crate::judge::judge) the execution. One that has not come to its end says
-    /// [`Outcome::Again`], and is run again.
+    /// [`Outcome::Rerun`], and is run again.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ pub struct Limits {
     pub ends_at_cut: bool,
 }
 
-/// Sees every execution that has ended, and each time when the search starts over: then the outcome is [`Outcome::Again`].
+/// Sees every execution that has ended, and each time when the search starts over: then the outcome is [`Outcome::Rerun`].
 pub type Observer = Box<dyn FnMut(&Execution, &Outcome) + Send>;
 
 /// Goes from one execution to the next, and keeps what was found.
@@ -129,11 +129,11 @@ impl Explorer {
                 return Err(error);
             }
             let outcome = runner.admit(outcome, self)?;
-            if matches!(outcome, Outcome::Again) {
+            if matches!(outcome, Outcome::Rerun) {
                 if runner.search().knowledge.has_grown() {
                     self.start_over(runner);
                 } else {
-                    runner.search().execution.again();
+                    runner.search().execution.prepare_rerun();
                 }
             } else if let Some(ending) = self.count(runner, outcome) {
                 return Ok(Pause::Over(ending));
@@ -203,10 +203,10 @@ impl Explorer {
     fn start_over<R: Runner>(&mut self, runner: &mut R) {
         let search = runner.search();
         if let Some(observer) = &mut self.observer {
-            observer(&search.execution, &Outcome::Again);
+            observer(&search.execution, &Outcome::Rerun);
         }
         self.restarts += 1;
-        self.tally.renew(&mut *self.plan, &mut search.execution);
+        self.tally.start_over(&mut *self.plan, &mut search.execution);
         runner.begin_search();
     }
 

@@ -24,7 +24,7 @@ pub fn judge<F: Frontend>(front: &mut F) -> Outcome {
                 front.search().error.get_or_insert(error);
                 Outcome::Diverged(divergence)
             }
-            None => Outcome::Again,
+            None => Outcome::Rerun,
         },
         other => other,
     }

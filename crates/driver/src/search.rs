@@ -60,7 +60,7 @@ impl Search {
     /// The program cannot be checked any further: the run ends, and then the check.
     pub fn refuse(&mut self, error: Error) {
         self.error.get_or_insert(error);
-        self.execution.repeat();
+        self.execution.request_rerun();
     }
 
     /// Sets bits of a fact. Whether that is new: then the run ends, and the search starts over.
@@ -68,7 +68,7 @@ impl Search {
     pub fn learn(&mut self, fact: usize, bits: u64) -> bool {
         let new = self.knowledge.learn(fact, bits);
         if new {
-            self.execution.repeat();
+            self.execution.request_rerun();
         }
         new
     }
@@ -76,14 +76,14 @@ impl Search {
     /// Something has become known that is kept elsewhere: the run ends, and the search starts over.
     pub fn start_over(&mut self) {
         self.knowledge.grow();
-        self.execution.repeat();
+        self.execution.request_rerun();
     }
 
     /// Takes note of what came of the trial of a round.
     pub fn tried(&mut self, trial: &Trial, verdict: &Verdict) {
         match self.loops.tried(&self.execution, trial, verdict) {
             Some(true) => self.start_over(),
-            Some(false) => self.execution.repeat(),
+            Some(false) => self.execution.request_rerun(),
             None => {}
         }
     }
@@ -94,7 +94,7 @@ impl Search {
         match self.loops.review(&mut self.execution, &outcome) {
             Review::StartOver => {
                 self.knowledge.grow();
-                Outcome::Again
+                Outcome::Rerun
             }
             Review::TooMany(site) => {
                 self.note_cut(site);

@@ -154,7 +154,7 @@ impl Loops {
             self.watch_from.clear();
             if execution.strategy().follows() {
                 self.repeats = true;
-                execution.repeat();
+                execution.request_rerun();
             }
         }
         suspect

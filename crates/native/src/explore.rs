@@ -20,11 +20,11 @@ use crate::frontend::Handle;
 use crate::isolation;
 use crate::output::Kept;
 use crate::record::Recorder;
+use crate::reporting;
 use crate::seeks;
 use crate::session::{self, Session};
 use crate::standby::Standby;
 use crate::start::send;
-use crate::telling;
 
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(200);
@@ -74,14 +74,15 @@ impl Runner for Process<'_> {
         let config = self.config.named(&explorer.plan.outlook(&session.search.execution));
         let witness = explorer.witness(&session.search, violation);
         let other = registry::execution(&config)?;
-        let found = aside(session, other, |session| telling::tell(session, &config, violation, &witness, 1))?;
+        let found =
+            aside(session, other, |session| reporting::report(session, &config, violation, &witness, 1))?;
         let stuck = matches!(violation.kind, Kind::Deadlock { .. } | Kind::Livelock { .. });
         if !session.ask_about(found.finding, violation, race) {
             self.standby.hurry();
             return Ok(outcome);
         }
         Ok(match race {
-            Some(_) => Outcome::Again,
+            Some(_) => Outcome::Rerun,
             None if stuck => Outcome::Blocked(Vec::new()),
             None => Outcome::Complete,
         })
@@ -174,8 +175,9 @@ pub(crate) fn explore(
     let summary = conclusion.summary(assumptions(&conclusion, session));
     if !explorer.found.is_empty() {
         session.search.execution = explorer.plan.begin();
-        let tell =
-            |found: &Found| telling::tell(session, &named, &found.violation, &found.witness, found.number);
+        let tell = |found: &Found| {
+            reporting::report(session, &named, &found.violation, &found.witness, found.number)
+        };
         let told = explorer.found.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
         finish_violated(told, &summary, &session.unordered.warnings);
         return Ok(());
@@ -200,7 +202,7 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
         && session.may_be_known(known)
     {
         let race = session.last_race();
-        let found = telling::tell_schedule(session, &config, known, &schedule, 1)?;
+        let found = reporting::report_schedule(session, &config, known, &schedule, 1)?;
         if !session.ask_about(found.finding, known, race) {
             break;
         }
@@ -233,7 +235,7 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
         cut_loops: &[],
     };
     let summary = conclusion.summary(assumptions(&conclusion, session));
-    let found = telling::tell_schedule(session, &config, &violation, &schedule, 1)?;
+    let found = reporting::report_schedule(session, &config, &violation, &schedule, 1)?;
     finish_violated(vec![found], &summary, &session.unordered.warnings);
     Ok(())
 }
@@ -250,13 +252,13 @@ pub(crate) fn follow(
     session.recorder = Some(Recorder::new(wanted));
     let outcome = loop {
         let outcome = run_checked(session)?;
-        if !matches!(outcome, Outcome::Again) {
+        if !matches!(outcome, Outcome::Rerun) {
             break outcome;
         }
         if session.search.knowledge.has_grown() {
             session.search.execution = fresh()?;
         } else {
-            session.search.execution.again();
+            session.search.execution.prepare_rerun();
         }
     };
     match outcome {

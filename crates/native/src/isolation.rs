@@ -85,7 +85,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
             let problem =
                 format!("no process for an execution: error {}; raise the limit on processes", -failed);
             s().search.error = Some(Error::Machine { problem });
-            return Outcome::Again;
+            return Outcome::Rerun;
         }
     };
     let status = wait(process, s().limits.hang);

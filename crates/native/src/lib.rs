@@ -28,7 +28,7 @@
 //! | `excuses` | violations that are known |
 //! | `unordered` | writes that nothing orders |
 //! | `heap`, `shadow`, `places` | what is known of memory: blocks, accesses, locations of the graph |
-//! | `telling`, `record`, `frames`, `output` | what is sent about a violation |
+//! | `reporting`, `record`, `frames`, `output` | what is sent about a violation |
 //! | `debugger` | one execution under a debugger |
 //! | `own_memory`, `sys`, `real` | the engine's own memory, the kernel, and the C library behind us |
 
@@ -67,6 +67,7 @@ mod random;
 mod real;
 mod record;
 mod refused;
+mod reporting;
 mod seeks;
 mod session;
 mod shadow;
@@ -75,7 +76,6 @@ mod standby;
 mod start;
 mod statics;
 mod sys;
-mod telling;
 mod threads;
 mod time;
 mod told;

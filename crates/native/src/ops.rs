@@ -155,12 +155,12 @@ impl Caller {
         let touch = Touch { point, writes, atomic: false, value };
         let passed = &s.excuses.passed;
         if let Some(conflict) = s.shadow.access((address, size), touch, &mut s.search.execution, passed)
-            && s.object(conflict, touch, address, size)
+            && s.report_conflict(conflict, touch, address, size)
         {
             depart_for_good(self.session);
         }
         if writes && s.places.any_in(address, size) {
-            s.soil(self.thread, address, size, site);
+            s.note_plain_write(self.thread, address, size, site);
         }
     }
 
@@ -410,7 +410,7 @@ impl Session {
             if heap::find(key.address)
                 .is_some_and(|found| found.block.undefined && found.block.freed.is_none())
                 && self.shadow.is_undefined(key.address, key.width)
-                && self.object(Conflict::Undefined, touch, key.address, key.width)
+                && self.report_conflict(Conflict::Undefined, touch, key.address, key.width)
             {
                 return None;
             }
@@ -480,7 +480,7 @@ impl Session {
         let bytes = (key.address, key.width);
         let passed = &self.excuses.passed;
         if let Some(conflict) = self.shadow.access(bytes, touch, &mut self.search.execution, passed) {
-            self.object(conflict, touch, key.address, key.width);
+            self.report_conflict(conflict, touch, key.address, key.width);
         }
     }
 
@@ -501,7 +501,7 @@ impl Session {
 
     /// Notes that memory which ops have used is about to be written to by a plain access.
     #[cold]
-    fn soil(&mut self, thread: ThreadId, address: usize, size: usize, site: Site) {
+    fn note_plain_write(&mut self, thread: ThreadId, address: usize, size: usize, site: Site) {
         let range = Key { address, width: size, kind: "" };
         let keys: Vec<Key> = self.places.in_use(range).map(|place| place.key).collect();
         self.threads[thread.index()].dirty.extend(keys.into_iter().map(|key| (key, site)));
@@ -509,7 +509,7 @@ impl Session {
 
     /// Ends the execution because of what stands against an access; `false` if nothing does but what is known.
     #[cold]
-    fn object(&mut self, mut conflict: Conflict, touch: Touch, address: usize, size: usize) -> bool {
+    fn report_conflict(&mut self, mut conflict: Conflict, touch: Touch, address: usize, size: usize) -> bool {
         while matches!(conflict, Conflict::Undefined) && !self.shadow.is_undefined(address, size)
             || self.excuse(conflict, touch, address)
         {

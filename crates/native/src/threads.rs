@@ -399,7 +399,7 @@ pub(crate) extern "C" fn create(
     let s = caller.session();
     if child.index() >= s.threads.len() {
         s.wanted = child.index() + 1;
-        s.search.execution.repeat();
+        s.search.execution.request_rerun();
         depart_for_good(caller.session);
     }
     let clock = s.threads[caller.thread.index()].clock;

@@ -56,7 +56,7 @@ impl Runner for Handle {
             let late = explorer.is_late() && !(s.limits.interrupts && interrupt::requested());
             return Ok(Some(Pause::Over(if late { Ending::Time } else { Ending::Interrupted })));
         }
-        Ok(std::mem::take(&mut s.worn).then_some(Pause::Elsewhere))
+        Ok(std::mem::take(&mut s.needs_new_thread).then_some(Pause::Elsewhere))
     }
 
     fn begin_search(&mut self) {

@@ -27,7 +27,7 @@ use unpick_core::op::{Addr, Kind as OpKind, Op, Site, ThreadId};
 use unpick_core::violation::{Access, Block, Kind, Point, Violation};
 
 use crate::arena::{self, FREED, NEW};
-use crate::known::Known;
+use crate::object_info::ObjectInfo;
 use crate::ops::{Object, leave_for_good};
 use crate::registers::forget_scratch;
 use crate::session::Session;
@@ -239,7 +239,7 @@ impl Session {
         let view = self.search.execution.view(thread);
         if let Some(cell) = tag::cell(number) {
             let access = self.cells.unknown(cell, thread, view, |access| counts::tell(told, access))?;
-            let object = self.known_cells[cell as usize].kind.to_string();
+            let object = self.cell_infos[cell as usize].kind.to_string();
             return Some(Conflict { access, object, tag, number, to_come: false });
         }
         self.view.clear();
@@ -249,7 +249,7 @@ impl Session {
         if addr.index() >= graph.location_count() {
             return None;
         }
-        let object = || self.known[addr.index()].kind.to_string();
+        let object = || self.object_infos[addr.index()].kind.to_string();
         let standing = (0..graph.thread_count()).map(|t| ThreadId(t as u32)).find_map(|other| {
             let op = self.search.execution.pending(other).filter(|op| other != thread && op.addr == addr)?;
             Some(access_of(other, self.search.execution.position(other), op))
@@ -279,7 +279,7 @@ impl Session {
         let mut is_ordered =
             || current::quiet().is_some() || self.is_partly_unseen() && self.shared.is_dropping();
         !conflict.to_come && is_ordered()
-            || self.is_careful()
+            || self.tracks_addresses()
                 && self.address(conflict.number).is_some_and(|address| address != conflict.tag)
     }
 
@@ -311,15 +311,15 @@ impl Session {
         let Conflict { access, object, to_come, .. } = conflict;
         let holders = if to_come { Vec::new() } else { self.holders(bytes) };
         let learns = !to_come && self.counts.learn(&self.arenas, &holders);
-        if learns || !self.is_careful() {
-            self.careful |= !learns;
+        if learns || !self.tracks_addresses() {
+            self.track_addresses |= !learns;
             self.reviews_next = true;
-            self.search.execution.repeat();
+            self.search.execution.request_rerun();
             return;
         }
         if !to_come && let Some(problem) = self.doubt(&holders, &access) {
             self.search.error = Some(Error::Misuse { problem });
-            self.search.execution.repeat();
+            self.search.execution.request_rerun();
             return;
         }
         let freed = Point { thread, index: self.search.execution.position(thread), site: Site(0) };
@@ -350,9 +350,9 @@ impl Session {
     /// What is known of an object that has no stamp of this run. If it lives in memory that may not be
     /// used, there is nothing, and the execution is ended.
     #[inline(always)]
-    pub(crate) fn know(&mut self, object: &Object<'_>, access: Access) -> Option<Known> {
+    pub(crate) fn know(&mut self, object: &Object<'_>, access: Access) -> Option<ObjectInfo> {
         let address = object.tag as *const Tag as usize;
-        let outside = Some(Known::outside(object));
+        let outside = Some(ObjectInfo::outside(object));
         if !arena::is_ours(address) {
             return outside;
         }
@@ -369,7 +369,7 @@ impl Session {
         } else if object.tag.stamp() == UNWRITTEN {
             Kind::Uninitialised { access, block, object: what() }
         } else {
-            return Some(Known::born(object, owner, note.birth));
+            return Some(ObjectInfo::born(object, owner, note.birth));
         };
         self.misuse(thread, access.point.site, kind);
         None
@@ -390,7 +390,7 @@ impl Session {
         } else {
             String::from("an address was used where there is no memory of the program")
         };
-        self.worn = true;
+        self.needs_new_thread = true;
         self.misuse(thread, Site(0), Kind::Crash { problem });
     }
 }

@@ -247,7 +247,7 @@ impl Asker for OnObject<'_> {
         } else if !s.locate(self.on.thread, self.object, self.init, op) {
             return false;
         }
-        if self.stack != 0 && s.is_careful() {
+        if self.stack != 0 && s.tracks_addresses() {
             s.note_address(op.addr, tag);
         }
         if self.stack != 0 && !s.counts.are_none() {
@@ -279,7 +279,7 @@ impl Asker for OnObject<'_> {
             s.pulse.at(op.site);
             s.check_published(self.on.thread, op);
             if s.pulse.is_stopped() {
-                s.search.execution.repeat();
+                s.search.execution.request_rerun();
             }
         }
     }
@@ -527,7 +527,7 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     };
     s.cell_addresses[number as usize] = object.tag as *const Tag as usize;
     s.note(thread, site);
-    let (kind, birth) = (s.known_cells[number as usize].kind, s.birth_of_cell(number));
+    let (kind, birth) = (s.cell_infos[number as usize].kind, s.birth_of_cell(number));
     let view = s.search.execution.view(thread);
     let known = |creator: ThreadId| view.get(creator.index()).copied().unwrap_or(0);
     let unborn = birth.filter(|&(creator, at)| creator != thread && known(creator) <= at);
@@ -562,7 +562,7 @@ pub fn end_access(object: Object<'_>, writes: bool, site: Site) {
     let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
         leave_for_good(session, thread)
     };
-    let kind = s.known_cells[number as usize].kind;
+    let kind = s.cell_infos[number as usize].kind;
     let view = s.search.execution.view(thread);
     if let Some(accesses) = s.cells.end_access(number, point, writes, view) {
         let kind = violation::Kind::Race { accesses, object: kind.to_string() };

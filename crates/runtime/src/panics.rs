@@ -125,7 +125,7 @@ fn record(info: &PanicHookInfo<'_>) {
     };
     session_ref.search.execution.fail(Violation { kind: Kind::Panic { message, place }, point });
     session_ref.fatal = true;
-    session_ref.worn = true;
+    session_ref.needs_new_thread = true;
     ops::leave_for_good(session, thread);
 }
 

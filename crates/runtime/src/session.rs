@@ -27,10 +27,10 @@ use crate::current;
 use crate::facts::SharedUses;
 use crate::fiber::Fiber;
 use crate::frontend::Handle;
-use crate::known::Known;
 use crate::limits::Limits;
 use crate::locals::{self, Locals};
 use crate::memory::Shared;
+use crate::object_info::ObjectInfo;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
@@ -74,8 +74,8 @@ pub(crate) struct Session {
     /// Memory that belongs to the run and to no thread.
     pub(crate) common: Option<Box<Arena>>,
     pub(crate) cells: Cells,
-    pub(crate) known_cells: Vec<Known>,
-    pub(crate) known: Vec<Known>,
+    pub(crate) cell_infos: Vec<ObjectInfo>,
+    pub(crate) object_infos: Vec<ObjectInfo>,
     pub(crate) statics: Statics,
     /// Words of static memory that held addresses of blocks at the end of an execution.
     pub(crate) roots: RefCell<Vec<usize>>,
@@ -94,7 +94,7 @@ pub(crate) struct Session {
     /// How many events the main thread had when it spawned its first thread in this run.
     first_spawn: u32,
     /// Whether this OS thread can no longer be used.
-    pub(crate) worn: bool,
+    pub(crate) needs_new_thread: bool,
     /// Whether a thread of the program was ever given up before its end.
     pub(crate) has_abandoned: bool,
     /// Whether the process must end after the report.
@@ -121,7 +121,7 @@ pub(crate) struct Session {
     /// Whether a thread has no arena, since there are no more.
     bare: bool,
     /// Whether the addresses of all objects are noted, run after run.
-    pub(crate) careful: bool,
+    pub(crate) track_addresses: bool,
     /// What counts order that the engine does not see.
     pub(crate) counts: Counts,
     /// Whether what is freed is looked at in the next run, and whether it is in this one, also where the run repeats what is recorded.
@@ -169,8 +169,8 @@ impl Session {
             arenas: Vec::new(),
             common: None,
             cells: Cells::new(),
-            known_cells: Vec::new(),
-            known: Vec::new(),
+            cell_infos: Vec::new(),
+            object_infos: Vec::new(),
             statics: Statics::default(),
             roots: RefCell::default(),
             panics: Vec::new(),
@@ -182,7 +182,7 @@ impl Session {
             watch_from: NEVER,
             watches: false,
             first_spawn: NEVER,
-            worn: false,
+            needs_new_thread: false,
             has_abandoned: false,
             fatal: false,
             uses: SharedUses::default(),
@@ -196,7 +196,7 @@ impl Session {
             spilled: false,
             outside: false,
             bare: false,
-            careful: false,
+            track_addresses: false,
             counts: Counts::default(),
             reviews_next: false,
             reviews: false,
@@ -285,11 +285,11 @@ impl Session {
             common.reset();
         }
         self.cells.clear();
-        self.known_cells.clear();
+        self.cell_infos.clear();
         self.cell_addresses.clear();
         self.addresses.clear();
         self.arenas.iter_mut().flatten().for_each(|arena| arena.reset());
-        self.known.resize(self.search.execution.graph().location_count(), Known::NONE);
+        self.object_infos.resize(self.search.execution.graph().location_count(), ObjectInfo::NONE);
         self.ordered = false;
         self.counts.begin();
         self.reviews = std::mem::take(&mut self.reviews_next);
@@ -310,7 +310,7 @@ impl Session {
         self.want_block();
         self.watch_from = NEVER;
         self.watches =
-            self.is_careful() || (self.search.loops.places.any() && !self.search.execution.samples());
+            self.tracks_addresses() || (self.search.loops.places.any() && !self.search.execution.samples());
         self.take_path(false);
     }
 
@@ -330,15 +330,15 @@ impl Session {
     }
 
     /// Whether the addresses of all objects are noted in this run.
-    pub(crate) fn is_careful(&self) -> bool {
-        self.careful || self.recorder.is_some()
+    pub(crate) fn tracks_addresses(&self) -> bool {
+        self.track_addresses || self.recorder.is_some()
     }
 
     /// Chooses the path that the ops of a thread take: loops are watched from where on nothing that is
     /// recorded changes anything.
     #[inline(always)]
     fn choose_path(&mut self, thread: ThreadId) {
-        let mut watched = self.is_careful();
+        let mut watched = self.tracks_addresses();
         if self.search.execution.samples() {
             watched |= self.watched.contains(thread);
         } else if self.search.loops.places.any() && !watched {
@@ -391,7 +391,7 @@ impl Session {
         self.statics.restore();
         // What the program has freed on the system heap.
         self.keeping.iter_mut().for_each(|kept| kept.free_kept());
-        self.worn |= std::thread::panicking();
+        self.needs_new_thread |= std::thread::panicking();
         outcome
     }
 
@@ -402,7 +402,7 @@ impl Session {
         let is_weak = |event: &&Event| {
             let accesses = event.addr != Addr::NONE && event.effective_mode() != Mode::SeqCst;
             let waits = matches!(event.rmw, Rmw::Lock | Rmw::Await | Rmw::Post | Rmw::AddUnlocked);
-            accesses && !waits && !matches!(self.known[event.addr.index()].kind, "Condvar" | "poison")
+            accesses && !waits && !matches!(self.object_infos[event.addr.index()].kind, "Condvar" | "poison")
         };
         graph.order().iter().map(|&id| graph.event(id)).find(is_weak).map(|event| event.site)
     }
@@ -433,7 +433,7 @@ impl Session {
     /// Checks that the thread which has just used a location knows of its initialisation.
     #[inline(always)]
     pub(crate) fn check_published(&mut self, thread: ThreadId, op: &Op) {
-        if let Some((creator, birth)) = self.known[op.addr.index()].birth(&self.arenas)
+        if let Some((creator, birth)) = self.object_infos[op.addr.index()].birth(&self.arenas)
             && creator != thread
             // All other threads come from this one or a later spawn.
             && (creator != ThreadId::MAIN || birth > self.first_spawn)
@@ -452,12 +452,12 @@ impl Session {
 
     /// When the memory of a cell was allocated.
     pub(crate) fn birth_of_cell(&mut self, cell: u32) -> Option<(ThreadId, u32)> {
-        self.known_cells[cell as usize].birth(&self.arenas)
+        self.cell_infos[cell as usize].birth(&self.arenas)
     }
 
     /// What an error says about a replay that went astray.
     pub(crate) fn told_divergence(&self, divergence: &Divergence) -> Error {
-        let kind = |op: &Op| self.known.get(op.addr.index()).map_or("", |known| known.kind);
+        let kind = |op: &Op| self.object_infos.get(op.addr.index()).map_or("", |known| known.kind);
         let [before, now] = [divergence.before.map(|event| event.op()), divergence.now];
         let same = before.zip(now).is_some_and(|(before, now)| {
             wording::call(&before, kind(&before)) == wording::call(&now, kind(&now))
@@ -484,7 +484,7 @@ impl Session {
         let point = Point { thread, index, site: op.site };
         let writes = graph.event(event).is_write();
         let access = Access { point, writes, atomic: true };
-        let object = self.known[op.addr.index()].kind.to_string();
+        let object = self.object_infos[op.addr.index()].kind.to_string();
         self.search.execution.fail(Violation { kind: Kind::Unpublished { access, creator, object }, point });
     }
 }

@@ -149,8 +149,8 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
 fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, ending: Ending) -> Explored {
     let (stats, outlook) = explorer.conclude(&session.search);
     let kinds = (
-        session.known.iter().map(|known| known.kind).collect(),
-        session.known_cells.iter().map(|known| known.kind).collect(),
+        session.object_infos.iter().map(|known| known.kind).collect(),
+        session.cell_infos.iter().map(|known| known.kind).collect(),
     );
     Explored {
         ending,

@@ -171,7 +171,7 @@ impl Strategy for Asking {
 
     fn stuck(&mut self, _: Scene<'_>, _: &[LockWaiter]) {}
 
-    fn again(&mut self, scene: Scene<'_>) {
+    fn prepare_rerun(&mut self, scene: Scene<'_>) {
         self.begin();
         scene.graph.clear();
     }

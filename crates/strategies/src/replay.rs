@@ -143,7 +143,7 @@ impl Strategy for Replay {
 
     fn stuck(&mut self, _: Scene<'_>, _: &[LockWaiter]) {}
 
-    fn again(&mut self, scene: Scene<'_>) {
+    fn prepare_rerun(&mut self, scene: Scene<'_>) {
         // Events may have been let go that would have to be repeated.
         (self.at, self.impossible) = (0, false);
         scene.graph.clear();

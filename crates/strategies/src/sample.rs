@@ -350,7 +350,7 @@ impl<P: Policy> Strategy for Sampler<P> {
 
     fn stuck(&mut self, _: Scene<'_>, _: &[LockWaiter]) {}
 
-    fn again(&mut self, scene: Scene<'_>) {
+    fn prepare_rerun(&mut self, scene: Scene<'_>) {
         self.coverage.abandon();
         self.begun = false;
         self.most_effort = scene.model.effort() + EFFORT;

@@ -177,7 +177,7 @@ impl Runner for Data<'_> {
             self.found.given_up = spare.rounds > round::MOST_SPARE;
             self.spare = spare;
             knowledge.grow();
-            return Ok(Outcome::Again);
+            return Ok(Outcome::Rerun);
         }
         self.count(&outcome);
         Ok(outcome)

@@ -173,7 +173,7 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
             let mut machines: Vec<Machine> = seen.compile().into_iter().map(Machine::new).collect();
             let keys = settings.keys;
             move |execution: &Execution, outcome: &Outcome| {
-                let over = !matches!(outcome, Outcome::Again);
+                let over = !matches!(outcome, Outcome::Rerun);
                 let key = (keys && over).then(|| key(execution.graph(), &seen, &mut machines));
                 theirs.lock().unwrap_or_else(PoisonError::into_inner).see(outcome, key);
             }
@@ -258,7 +258,7 @@ impl Witness {
                 self.found.deadlock += 1;
             }
             // The search starts over: what it has found so far it will find again.
-            Outcome::Again => {
+            Outcome::Rerun => {
                 self.found = Explored::default();
                 return;
             }

@@ -22,7 +22,7 @@ use unpick_runtime::{Limits, Program, interrupt, ops, site, worker};
 use crate::here;
 use crate::learning::{self, Lesson};
 use crate::replay;
-use crate::telling;
+use crate::reporting;
 
 /// Checks a program: runs the closure once for every execution that the memory model allows.
 ///
@@ -508,7 +508,7 @@ pub(crate) fn explore(
     let (decides, config) = (config.decides(), &config.named(&explored.outlook));
     let summary = summary(config, &explored, decides);
     if !explored.found.is_empty() {
-        return telling::tell_all(config, program, &explored.found, summary, explored.fatal);
+        return reporting::report_all(config, program, &explored.found, summary, explored.fatal);
     }
     Ok(conclusion(config, &explored, decides).verdict(summary, site::describe))
 }

@@ -78,13 +78,13 @@ mod learning;
 pub mod process;
 #[cfg(any(feature = "check", unpick))]
 mod replay;
+#[cfg(any(feature = "check", unpick))]
+mod reporting;
 #[doc(hidden)]
 #[cfg(any(feature = "check", unpick))]
 pub mod stand_in;
 #[cfg(any(feature = "check", unpick))]
 pub mod sync;
-#[cfg(any(feature = "check", unpick))]
-mod telling;
 #[cfg(any(feature = "check", unpick))]
 pub mod thread;
 #[cfg(any(feature = "check", unpick))]

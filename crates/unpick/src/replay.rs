@@ -10,7 +10,7 @@ use unpick_runtime::worker::Explored;
 use unpick_runtime::{Program, worker};
 
 use crate::api;
-use crate::telling;
+use crate::reporting;
 
 /// What is said of a token whose execution is possible and shows nothing.
 pub(crate) const MENDED: &str = "the execution was repeated and shows no violation any more; the program may be mended: \
@@ -33,7 +33,7 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
     let summary = api::summary(&config, &explored, false);
     match violation {
         Some(violation) => {
-            let (finding, saved) = telling::tell_schedule(&config, program, &violation, &schedule, 1)?;
+            let (finding, saved) = reporting::report_schedule(&config, program, &violation, &schedule, 1)?;
             if explored.fatal {
                 api::end_process(&[&finding]);
             }

@@ -14,14 +14,14 @@ const LONGEST: usize = 1000;
 impl Execution {
     /// Whether each thread has had all its events, and has ended, waits, or stands before its next op.
     pub(super) fn is_at_rest(&self) -> bool {
-        let rests = |(t, run): (usize, &super::Run)| {
+        let standings = |(t, run): (usize, &super::Progress)| {
             let thread = ThreadId(t as u32);
             let sets = [&self.runnable, &self.waiting, &self.blocked];
             let goes_on = self.ready.contains(thread) || sets.iter().any(|set| set.contains(thread));
             let known = goes_on || self.graph.is_finished(thread);
             !run.started || (known && run.pc as usize == self.graph.thread_len(thread))
         };
-        self.runs.iter().enumerate().all(rests)
+        self.progress.iter().enumerate().all(standings)
     }
 
     /// Looks at the graph and at what the strategy keeps, in builds with the feature `audit`.
@@ -34,7 +34,7 @@ impl Execution {
         if self.graph.len() <= LONGEST {
             let flaw = self.graph.flaw().or_else(|| self.strategy.flaw(&self.graph));
             if let Some(flaw) = flaw {
-                panic!("after {} executions by {}: {flaw}", self.stats.runs, self.strategy.name());
+                panic!("after {} executions by {}: {flaw}", self.stats.progress, self.strategy.name());
             }
             let is_access = |id: &EventId| self.graph.event(*id).addr != Addr::NONE;
             let accesses: Vec<EventId> = self.graph.order().iter().copied().filter(is_access).collect();
@@ -43,7 +43,7 @@ impl Execution {
             assert!(
                 consistent,
                 "after {} executions: the graph is not consistent under {name}",
-                self.stats.runs
+                self.stats.progress
             );
         }
     }

@@ -21,7 +21,7 @@ impl Execution {
             Kind::Fence | Kind::Choice => match self.next_recorded(thread) {
                 Some(event) if event.matches(op) => {
                     let value = if event.kind == Kind::Choice { event.value } else { 0 };
-                    self.runs[thread.index()].pc += 1;
+                    self.progress[thread.index()].pc += 1;
                     Repeat::Done(value)
                 }
                 _ => Repeat::No,
@@ -32,7 +32,7 @@ impl Execution {
     /// The event that a thread is to repeat next, if it may.
     #[inline(always)]
     fn next_recorded(&self, thread: ThreadId) -> Option<&Event> {
-        let run = self.runs.get(thread.index())?;
+        let run = self.progress.get(thread.index())?;
         if run.pc >= run.free {
             return None;
         }
@@ -53,7 +53,7 @@ impl Execution {
             let rf = event.rf;
             if rf.is_init() {
                 self.graph.location(op.addr).init
-            } else if self.runs.get(rf.thread.index()).is_none_or(|run| run.pc <= rf.index) {
+            } else if self.progress.get(rf.thread.index()).is_none_or(|run| run.pc <= rf.index) {
                 return Repeat::After(rf);
             } else if let Some(write) = self.graph.kept_event(rf) {
                 write.value
@@ -65,7 +65,7 @@ impl Execution {
         } else {
             return Repeat::No;
         };
-        self.runs[thread.index()].pc += 1;
+        self.progress[thread.index()].pc += 1;
         Repeat::Done(value)
     }
 
@@ -77,9 +77,9 @@ impl Execution {
         if !self.runnable.has_room(child) {
             return None;
         }
-        self.runs.get_mut(child.index())?.started = true;
+        self.progress.get_mut(child.index())?.started = true;
         self.runnable.insert(child);
-        let run = &mut self.runs[thread.index()];
+        let run = &mut self.progress[thread.index()];
         run.spawned += 1;
         run.pc += 1;
         Some(child)
@@ -93,12 +93,12 @@ impl Execution {
             return Repeat::No;
         }
         let len = self.graph.thread_len(child) as u32;
-        match self.runs.get(child.index()) {
+        match self.progress.get(child.index()) {
             None => return Repeat::No,
             Some(run) if run.pc < len => return Repeat::After(EventId { thread: child, index: len - 1 }),
             Some(_) => {}
         }
-        self.runs[thread.index()].pc += 1;
+        self.progress[thread.index()].pc += 1;
         Repeat::Done(0)
     }
 
@@ -107,7 +107,7 @@ impl Execution {
     pub fn repeat_finish(&mut self, thread: ThreadId) -> bool {
         let ends = self.next_recorded(thread).is_some_and(|event| event.kind == Kind::Finish);
         if ends {
-            self.runs[thread.index()].pc += 1;
+            self.progress[thread.index()].pc += 1;
             self.runnable.remove(thread);
         }
         ends
@@ -116,7 +116,7 @@ impl Execution {
     /// Stops a thread until the event that its op depends on has been repeated: see [`Repeat::After`].
     #[inline(never)]
     pub fn wait_for(&mut self, thread: ThreadId, event: EventId) {
-        self.rests[thread.index()].waits_for = Some(event);
+        self.standing[thread.index()].waits_for = Some(event);
         self.runnable.remove(thread);
         self.waiting.insert(thread);
         self.awaited.insert(event.thread);
@@ -125,20 +125,20 @@ impl Execution {
     /// The thread whose event was the next to take effect, if it stands before it.
     pub(super) fn whose_turn(&self) -> Option<ThreadId> {
         let id = self.graph.order().get(self.repeated)?;
-        let stands = self.waiting.contains(id.thread) && self.runs[id.thread.index()].pc == id.index;
+        let stands = self.waiting.contains(id.thread) && self.progress[id.thread.index()].pc == id.index;
         stands.then_some(id.thread)
     }
 
     /// Lets a thread repeat one event, if its turn has come: all others stand before theirs. If not, it waits.
     fn take_turn(&mut self, thread: ThreadId) -> Option<()> {
-        let pc = self.runs[thread.index()].pc;
+        let pc = self.progress[thread.index()].pc;
         let next = self.graph.order().get(self.repeated) == Some(&EventId { thread, index: pc });
         if next && self.runnable.is_within(thread) {
             self.repeated += 1;
-            self.runs[thread.index()].free = pc + 1;
+            self.progress[thread.index()].free = pc + 1;
             return Some(());
         }
-        self.rests[thread.index()].waits_for = None;
+        self.standing[thread.index()].waits_for = None;
         self.runnable.remove(thread);
         self.waiting.insert(thread);
         None
@@ -146,7 +146,7 @@ impl Execution {
 
     #[inline(always)]
     pub(super) fn replay(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        let run = &self.runs[thread.index()];
+        let run = &self.progress[thread.index()];
         if run.pc >= run.free {
             self.take_turn(thread)?;
         }
@@ -164,13 +164,15 @@ impl Execution {
     #[cold]
     #[inline(never)]
     fn replay_slowly(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        let id = EventId { thread, index: self.runs[thread.index()].pc };
+        let id = EventId { thread, index: self.progress[thread.index()].pc };
         let event = *self.graph.event(id);
         if !event.matches(op) {
             return self.diverge(thread, Some(op));
         }
         match event.kind {
-            Kind::Read if !event.rf.is_init() && self.runs[event.rf.thread.index()].pc <= event.rf.index => {
+            Kind::Read
+                if !event.rf.is_init() && self.progress[event.rf.thread.index()].pc <= event.rf.index =>
+            {
                 self.wait_for(thread, event.rf);
                 return None;
             }
@@ -203,8 +205,8 @@ impl Execution {
         let mut next = self.waiting.first();
         while let Some(thread) = next {
             next = self.waiting.after(thread);
-            let Some(event) = self.rests[thread.index()].waits_for else { continue };
-            if self.runs[event.thread.index()].pc > event.index {
+            let Some(event) = self.standing[thread.index()].waits_for else { continue };
+            if self.progress[event.thread.index()].pc > event.index {
                 self.waiting.remove(thread);
                 self.runnable.insert(thread);
             }
@@ -214,7 +216,7 @@ impl Execution {
     #[cold]
     #[inline(never)]
     pub(super) fn diverge(&mut self, thread: ThreadId, now: Option<&Op>) -> Option<Value> {
-        let before = self.graph.thread(thread).get(self.runs[thread.index()].pc as usize).copied();
+        let before = self.graph.thread(thread).get(self.progress[thread.index()].pc as usize).copied();
         self.stop.get_or_insert_with(|| {
             Outcome::Diverged(Box::new(Divergence { thread, before, now: now.copied() }))
         });

@@ -121,7 +121,7 @@ impl Execution {
     #[inline(always)]
     fn is_obstructed(&mut self, thread: ThreadId, op: &Op) -> bool {
         let Some(wait) = self.obstacle(op) else { return false };
-        let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+        let point = Point { thread, index: self.progress[thread.index()].pc, site: op.site };
         self.ready.set_op(thread, Some(op));
         self.block(thread, Waiter { point, wait });
         true

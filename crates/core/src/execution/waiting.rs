@@ -38,9 +38,9 @@ impl Execution {
 
     /// Lets those who wait for a lock or a signal at a location ask again, and maybe for something else.
     pub fn ask_again(&mut self, at: Addr) {
-        for t in 0..self.runs.len() {
+        for t in 0..self.progress.len() {
             let thread = ThreadId(t as u32);
-            let waits = self.rests[t].blocked.is_some_and(|waiter| match waiter.wait {
+            let waits = self.standing[t].blocked.is_some_and(|waiter| match waiter.wait {
                 Wait::Lock { addr, .. } | Wait::Signal { addr, .. } => addr == at,
                 _ => false,
             });
@@ -59,7 +59,8 @@ impl Execution {
 
     /// The threads that wait when no thread is named any more; `None` if the run was ended.
     pub fn waiters(&self) -> Option<Vec<Waiter>> {
-        let waiter = |thread: ThreadId| self.rests[thread.index()].blocked.map(|waiter| self.refresh(waiter));
+        let waiter =
+            |thread: ThreadId| self.standing[thread.index()].blocked.map(|waiter| self.refresh(waiter));
         let over = self.stop.is_some() || self.closing || !self.ready.is_empty();
         (!over).then(|| self.blocked.iter().filter_map(waiter).collect())
     }
@@ -98,7 +99,7 @@ impl Execution {
         let mut next = self.blocked.first();
         while let Some(thread) = next {
             next = self.blocked.after(thread);
-            if let Some(waiter) = self.rests[thread.index()].blocked
+            if let Some(waiter) = self.standing[thread.index()].blocked
                 && freed(self, &waiter)
             {
                 self.blocked.remove(thread);
@@ -144,7 +145,7 @@ impl Execution {
         if repeats {
             return false;
         }
-        let mut rounds = std::mem::take(&mut self.rests[thread.index()].rounds);
+        let mut rounds = std::mem::take(&mut self.standing[thread.index()].rounds);
         let idle = round::idle(&self.graph, thread, point.index, earlier, &mut rounds);
         let from = rounds.first().map(|round| round.start);
         if let Idle::Writes(_) = idle {
@@ -153,7 +154,7 @@ impl Execution {
                 self.undone.push(undone);
             }
         }
-        self.rests[thread.index()].rounds = rounds;
+        self.standing[thread.index()].rounds = rounds;
         let enough = !matches!(idle, Idle::Writes(rounds) if rounds <= spare);
         let Some(from) = from.filter(|_| enough) else { return false };
         let since = earlier.last().map_or(from, |&first| first.min(from));
@@ -215,7 +216,7 @@ impl Execution {
                 round::writes_to(graph, thread, round, addr)
                     && !round::leaves_nothing(graph, thread, round.clone())
             };
-            execution.rests[thread.index()].rounds.iter().any(matters)
+            execution.standing[thread.index()].rounds.iter().any(matters)
         };
         let spins = |waiter: &Waiter| matches!(waiter.wait, Wait::Spin { .. }) && waiter.point.thread != by;
         self.wake(|execution, waiter| spins(waiter) && matter(execution, waiter.point.thread));
@@ -224,7 +225,7 @@ impl Execution {
     /// Notes who has accessed what in this run and not before, for [`Execution::wanted_spare`].
     #[inline]
     pub fn note_accesses(&mut self) {
-        for (index, run) in self.runs.iter().enumerate().take(self.graph.thread_count()) {
+        for (index, run) in self.progress.iter().enumerate().take(self.graph.thread_count()) {
             let thread = ThreadId(index as u32);
             let new = self.graph.since(thread, run.recorded);
             self.touched.note(&self.graph, thread, new);
@@ -239,7 +240,7 @@ impl Execution {
             return None;
         }
         let noticed = self.undone.iter().map(|undone| {
-            let waiter = self.rests.get(undone.thread.index()).and_then(|rest| rest.blocked);
+            let waiter = self.standing.get(undone.thread.index()).and_then(|rest| rest.blocked);
             let stopped = self.blocked.contains(undone.thread)
                 && waiter.is_some_and(|waiter| waiter.point.site == undone.site);
             (undone.noticed(&self.graph, stopped), undone.site)
@@ -264,7 +265,7 @@ impl Execution {
         } else {
             return Some(());
         };
-        let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+        let point = Point { thread, index: self.progress[thread.index()].pc, site: op.site };
         self.fail(Violation { kind: crate::violation::Kind::BadUnlock { problem }, point });
         None
     }
@@ -334,7 +335,7 @@ impl Execution {
             if let Some(op) = self.ready.op(thread)
                 && let Some(wait) = self.obstacle(op)
             {
-                let point = Point { thread, index: self.runs[thread.index()].pc, site: op.site };
+                let point = Point { thread, index: self.progress[thread.index()].pc, site: op.site };
                 self.ready.remove(thread);
                 self.block(thread, Waiter { point, wait });
             }

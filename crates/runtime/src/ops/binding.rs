@@ -5,7 +5,7 @@ use unpick_core::op::{Addr, Kind, Op, Site, ThreadId, Value};
 use unpick_core::violation::Access;
 
 use super::Object;
-use crate::known::Known;
+use crate::object_info::ObjectInfo;
 use crate::session::Session;
 use crate::tag::{self, Tag};
 use crate::{arena, memory, statics};
@@ -55,8 +55,8 @@ impl Session {
             return false;
         }
         let Some(addr) = self.search.execution.bind_again(thread, init) else { return false };
-        let Some(known) = self.known.get_mut(addr.index()) else { return false };
-        *known = Known::new(object);
+        let Some(known) = self.object_infos.get_mut(addr.index()) else { return false };
+        *known = ObjectInfo::new(object);
         self.name(addr, address, Home::Run);
         object.tag.set(self.stamp(), addr.0);
         op.addr = addr;
@@ -78,10 +78,10 @@ impl Session {
         let Some(addr) = self.search.execution.bind(thread, init, op.kind == Kind::Read) else {
             return false;
         };
-        if addr.index() >= self.known.len() {
-            self.known.resize(addr.index() + 1, Known::NONE);
+        if addr.index() >= self.object_infos.len() {
+            self.object_infos.resize(addr.index() + 1, ObjectInfo::NONE);
         }
-        self.known[addr.index()] = known;
+        self.object_infos[addr.index()] = known;
         self.name(addr, address, home);
         self.number(object, home, addr.0);
         op.addr = addr;
@@ -101,7 +101,7 @@ impl Session {
             return tag::cell(number);
         }
         let cell = self.cells.add();
-        self.known_cells.push(known);
+        self.cell_infos.push(known);
         self.cell_addresses.push(address);
         self.number(object, home, tag::of_cell(cell));
         Some(cell)

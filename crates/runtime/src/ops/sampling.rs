@@ -50,7 +50,7 @@ pub(crate) unsafe extern "C-unwind" fn sampled(request: *mut Request<'_>) -> Val
     s.pulse.at(request.op.site);
     s.check_published(thread, &request.op);
     if s.pulse.is_stopped() {
-        s.search.execution.repeat();
+        s.search.execution.request_rerun();
     }
     if s.search.execution.is_stopped() {
         leave_for_good(session, thread);

@@ -10,7 +10,7 @@ use unpick_core::trace::Action;
 use unpick_core::violation::{Kind as ViolationKind, Wait};
 use unpick_runtime::site;
 
-use super::trace::Told;
+use super::trace::FailingRun;
 
 /// Kinds of objects that are made of several locations, or whose values mean nothing to the program.
 const COMPOSED: [&str; 13] = [
@@ -29,7 +29,7 @@ const COMPOSED: [&str; 13] = [
     "token",
 ];
 
-impl Told<'_> {
+impl FailingRun<'_> {
     /// What an event did, if it is a part of a call; and whether it is out of the ordinary.
     pub(super) fn part_of_call(&mut self, id: EventId, event: &Event) -> Option<(Action, bool)> {
         let object = event.addr.index();

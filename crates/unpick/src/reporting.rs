@@ -25,14 +25,14 @@ use crate::replay;
 const LONGEST_TOKEN: usize = 120;
 
 /// Tells the violations that were found.
-pub(crate) fn tell_all(
+pub(crate) fn report_all(
     config: &Config,
     program: &Program,
     found: &[Found],
     summary: Summary,
     fatal: bool,
 ) -> Result<Verdict, Error> {
-    let mut told = found.iter().map(|found| tell(config, program, found)).collect::<Result<Vec<_>, _>>()?;
+    let mut told = found.iter().map(|found| report(config, program, found)).collect::<Result<Vec<_>, _>>()?;
     if fatal {
         let findings: Vec<&Finding> = told.iter().map(|(finding, _)| finding).collect();
         api::end_process(&findings);
@@ -43,13 +43,13 @@ pub(crate) fn tell_all(
 }
 
 /// Tells a violation that was found, and where the report was saved.
-fn tell(config: &Config, program: &Program, found: &Found) -> Result<(Finding, Option<PathBuf>), Error> {
+fn report(config: &Config, program: &Program, found: &Found) -> Result<(Finding, Option<PathBuf>), Error> {
     let Found { violation, witness, number } = found;
-    witness.tell(|schedule| tell_schedule(config, program, violation, schedule, *number))
+    witness.tell(|schedule| report_schedule(config, program, violation, schedule, *number))
 }
 
 /// Tells the violation at the end of a schedule.
-pub(crate) fn tell_schedule(
+pub(crate) fn report_schedule(
     config: &Config,
     program: &Program,
     violation: &Violation,
@@ -67,7 +67,7 @@ pub(crate) fn tell_schedule(
     let follow = |wanted| replay::run(config, program, schedule, wanted);
     let (explored, told) = retrace(violation, follow)?.ok_or_else(lost)?;
     let token = schedule.to_string();
-    let (trace, message, place) = trace::Told::new(&explored, &told).tell();
+    let (trace, message, place) = trace::FailingRun::new(&explored, &told).report();
     let mut finding = Finding {
         title: told.title().to_string(),
         message,

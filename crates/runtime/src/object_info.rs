@@ -8,7 +8,7 @@ use crate::tag::Tag;
 
 /// What is known of an object that has a location or a cell.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct ObjectInfo {
     /// Name of its type.
     pub(crate) kind: &'static str,
     birth: Birth,
@@ -20,28 +20,28 @@ enum Birth {
     /// Nobody has asked yet; the object is here.
     At(usize),
     /// The thread, and how many events it had.
-    Known(ThreadId, u32),
+    Allocated(ThreadId, u32),
     /// Not by a thread under test.
     Outside,
 }
 
-impl Known {
+impl ObjectInfo {
     /// Nothing is known.
-    pub(crate) const NONE: Known = Known { kind: "", birth: Birth::Outside };
+    pub(crate) const NONE: ObjectInfo = ObjectInfo { kind: "", birth: Birth::Outside };
 
     /// What is known when an object is first used.
-    pub(crate) fn new(object: &Object<'_>) -> Known {
-        Known { kind: object.kind, birth: Birth::At(object.tag as *const Tag as usize) }
+    pub(crate) fn new(object: &Object<'_>) -> ObjectInfo {
+        ObjectInfo { kind: object.kind, birth: Birth::At(object.tag as *const Tag as usize) }
     }
 
     /// What is known of an object in memory that no thread under test has allocated.
-    pub(crate) fn outside(object: &Object<'_>) -> Known {
-        Known { kind: object.kind, birth: Birth::Outside }
+    pub(crate) fn outside(object: &Object<'_>) -> ObjectInfo {
+        ObjectInfo { kind: object.kind, birth: Birth::Outside }
     }
 
     /// What is known of an object whose memory a thread allocated when it had so many events.
-    pub(crate) fn born(object: &Object<'_>, thread: ThreadId, birth: u32) -> Known {
-        Known { kind: object.kind, birth: Birth::Known(thread, birth) }
+    pub(crate) fn born(object: &Object<'_>, thread: ThreadId, birth: u32) -> ObjectInfo {
+        ObjectInfo { kind: object.kind, birth: Birth::Allocated(thread, birth) }
     }
 
     /// The thread that allocated the memory of the object, and how many events it had then; none if no
@@ -52,10 +52,10 @@ impl Known {
                 let arena = arena.as_ref().filter(|arena| arena.contains(address))?;
                 Some((ThreadId(t as u32), arena.birth(address)?))
             });
-            self.birth = owner.map_or(Birth::Outside, |(thread, birth)| Birth::Known(thread, birth));
+            self.birth = owner.map_or(Birth::Outside, |(thread, birth)| Birth::Allocated(thread, birth));
         }
         match self.birth {
-            Birth::Known(thread, birth) => Some((thread, birth)),
+            Birth::Allocated(thread, birth) => Some((thread, birth)),
             _ => None,
         }
     }

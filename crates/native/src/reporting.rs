@@ -25,18 +25,18 @@ use crate::session::{Session, thread_name};
 const FRAMES: usize = 8;
 
 /// Tells a violation that was found.
-pub(crate) fn tell(
+pub(crate) fn report(
     session: &mut Session,
     config: &Config,
     violation: &Violation,
     witness: &Witness,
     number: u64,
 ) -> Result<Found, Error> {
-    witness.tell(|schedule| tell_schedule(session, config, violation, schedule, number))
+    witness.tell(|schedule| report_schedule(session, config, violation, schedule, number))
 }
 
 /// Tells the violation at the end of a schedule.
-pub(crate) fn tell_schedule(
+pub(crate) fn report_schedule(
     session: &mut Session,
     config: &Config,
     violation: &Violation,
@@ -53,10 +53,10 @@ pub(crate) fn tell_schedule(
     };
     let follow = |wanted| explore::follow_with_output(session, config, schedule, wanted);
     let (output, told) = retrace(violation, follow)?.ok_or_else(|| lost(session))?;
-    let mut telling = Telling::new(session, &told);
-    let message = telling.tell();
-    let place = telling.code(told.point.site);
-    let Telling { steps, objects, .. } = telling;
+    let mut run = FailingRun::new(session, &told);
+    let message = run.report();
+    let place = run.code(told.point.site);
+    let FailingRun { steps, objects, .. } = run;
     let stacks = stacks(session);
     let here = stacks.iter().find(|stack| stack.frames.first().copied() == place);
     let callers = here.map_or_else(Vec::new, |stack| stack.frames.clone());
@@ -110,7 +110,7 @@ fn stacks(session: &Session) -> Vec<Stack<Code>> {
 }
 
 /// A run that showed a violation.
-struct Telling<'a> {
+struct FailingRun<'a> {
     session: &'a Session,
     graph: &'a Graph,
     violation: &'a Violation,
@@ -118,20 +118,19 @@ struct Telling<'a> {
     objects: Vec<Object>,
 }
 
-impl<'a> Telling<'a> {
-    fn new(session: &'a Session, violation: &'a Violation) -> Telling<'a> {
+impl<'a> FailingRun<'a> {
+    fn new(session: &'a Session, violation: &'a Violation) -> FailingRun<'a> {
         let graph = session.search.execution.graph();
-        let mut telling =
-            Telling { session, graph, violation, steps: Steps::new(graph), objects: Vec::new() };
+        let mut run = FailingRun { session, graph, violation, steps: Steps::new(graph), objects: Vec::new() };
         let keys = &session.places.keys;
         for addr in 0..graph.location_count() {
             let object = match keys.get(addr).copied().flatten() {
-                Some(key) => telling.object(key.kind, key.address, size_of_kind(key)),
+                Some(key) => run.object(key.kind, key.address, size_of_kind(key)),
                 None => Object { kind: String::from("object"), address: 0, size: 0, home: Home::Unknown },
             };
-            telling.objects.push(object);
+            run.objects.push(object);
         }
-        telling
+        run
     }
 
     fn code(&self, site: Site) -> Option<Code> {
@@ -186,7 +185,7 @@ impl<'a> Telling<'a> {
     }
 
     /// Makes the steps, and says what is wrong.
-    fn tell(&mut self) -> Vec<String> {
+    fn report(&mut self) -> Vec<String> {
         if self.graph.is_compacted() {
             return vec![
                 format!("a {} shows in {}", self.violation.title(), thread_name(self.violation.point.thread)),

@@ -7,9 +7,9 @@ use unpick_core::violation::{Access, Block, Kind, Point};
 use unpick_runtime::record::{Calls, Recorder};
 use unpick_runtime::site;
 
-use super::trace::Told;
+use super::trace::FailingRun;
 
-impl Told<'_> {
+impl FailingRun<'_> {
     /// Adds the steps of a memory error, and says what is wrong.
     pub(super) fn add_memory_error(&mut self, objects: &mut Vec<Object>) -> Vec<String> {
         let kind = self.violation.kind.clone();

@@ -4,12 +4,12 @@ use unpick_core::op::{Addr, Kind, Rmw};
 use unpick_core::violation::Waiter;
 use unpick_runtime::site;
 
-use super::trace::Told;
+use super::trace::FailingRun;
 
 /// The kind of the object that a thread waits for between two polls.
 const WAKER: &str = "Waker";
 
-impl Told<'_> {
+impl FailingRun<'_> {
     /// Where the future that a thread runs was last polled, if the thread waits for its waker.
     pub(super) fn last_poll(&self, waiter: &Waiter, addr: Addr) -> Option<String> {
         if self.explored.kinds.0.get(addr.index()) != Some(&WAKER) {

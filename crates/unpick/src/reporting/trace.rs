@@ -12,7 +12,7 @@ use unpick_runtime::worker::Explored;
 use unpick_check::steps::Steps;
 
 /// A run that showed a violation.
-pub(crate) struct Told<'a> {
+pub(crate) struct FailingRun<'a> {
     pub(super) graph: &'a Graph,
     pub(super) violation: &'a Violation,
     pub(super) recorder: Option<&'a Recorder>,
@@ -22,11 +22,11 @@ pub(crate) struct Told<'a> {
     names: Vec<Option<String>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> FailingRun<'a> {
     /// What there is to tell about a run.
-    pub(crate) fn new(explored: &'a Explored, violation: &'a Violation) -> Told<'a> {
+    pub(crate) fn new(explored: &'a Explored, violation: &'a Violation) -> FailingRun<'a> {
         let graph = explored.execution.graph();
-        Told {
+        FailingRun {
             graph,
             violation,
             recorder: explored.recorder.as_ref(),
@@ -38,7 +38,7 @@ impl<'a> Told<'a> {
     }
 
     /// The trace, what is wrong in words, and where it showed.
-    pub(crate) fn tell(mut self) -> (Trace, Vec<String>, Option<Place>) {
+    pub(crate) fn report(mut self) -> (Trace, Vec<String>, Option<Place>) {
         if self.graph.is_compacted() {
             return self.tell_long();
         }
