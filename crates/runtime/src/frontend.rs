@@ -76,12 +76,12 @@ impl Frontend for Handle {
     }
 
     fn goes_round(&mut self, thread: ThreadId) {
-        self.session().watched.insert(thread);
+        self.session().watching.threads.insert(thread);
         self.session().choose_paths(thread);
     }
 
     fn has_done_something(&mut self, thread: ThreadId) {
-        self.session().watched.remove(thread);
+        self.session().watching.threads.remove(thread);
         self.session().choose_paths(thread);
     }
 
@@ -92,7 +92,7 @@ impl Frontend for Handle {
         if mutant::is(Mutant::HiddenStateIgnored) {
             return 0;
         }
-        let arena = self.session().arenas.get(thread.index()).and_then(Option::as_ref);
+        let arena = self.session().heap.arenas.get(thread.index()).and_then(Option::as_ref);
         let counts = [arena.map_or(0, |arena| arena.live as u64), self.session().locals.count(thread) as u64];
         let mix = |sum: u64, count| sum.wrapping_mul(31).wrapping_add(count);
         counts.into_iter().fold(self.session().clocks.fingerprint(thread), mix)

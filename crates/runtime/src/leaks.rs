@@ -88,7 +88,7 @@ impl Session {
         if !self.limits.leaks || !self.is_on_arenas() {
             return None;
         }
-        let any = self.arenas.iter().flatten().any(|arena| arena.live > 0);
+        let any = self.heap.arenas.iter().flatten().any(|arena| arena.live > 0);
         any.then(|| self.find_leak()).flatten()
     }
 
@@ -99,7 +99,7 @@ impl Session {
         if !blocks.any_lost() {
             return None;
         }
-        for number in self.statics.numbers() {
+        for number in self.objects.statics.numbers() {
             if let Some(value) = self.value_of(number) {
                 blocks.reach(value);
             }
@@ -108,7 +108,7 @@ impl Session {
         // writing them.
         let word = |address: usize| unsafe { (address as *const usize).read_volatile() };
         // What was held by static memory in one execution is likely to be so in the next.
-        let mut roots = self.roots.borrow_mut();
+        let mut roots = self.frees.roots.borrow_mut();
         for &root in roots.iter() {
             blocks.reach(word(root));
         }
@@ -151,7 +151,7 @@ impl Session {
     /// The blocks that were not freed.
     fn left(&self) -> Vec<Left> {
         let mut left = Vec::new();
-        for (t, arena) in self.arenas.iter().enumerate() {
+        for (t, arena) in self.heap.arenas.iter().enumerate() {
             let Some(arena) = arena else { continue };
             for (number, note) in arena.notes().iter().enumerate() {
                 if note.freed().is_none() {
@@ -184,7 +184,7 @@ impl Session {
                 held.contains(&word) && !first.contains(&word)
                     || newest.is_some_and(|word| held.contains(&word))
             };
-            for (thread, arena) in self.arenas.iter().enumerate() {
+            for (thread, arena) in self.heap.arenas.iter().enumerate() {
                 for block in arena.iter().flat_map(|arena| arena.live_blocks()) {
                     let place = (ThreadId(thread as u32), block.start);
                     if !found.contains(&place) && words(block.start, block.end).any(holds) {

@@ -16,6 +16,7 @@
 //! well, frees inside the destructor of an `Arc` are excused, which [`Shared`] tells by the call stack. Only uses that have been are: those to come are held
 //! against every free.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,12 +28,13 @@ use unpick_core::op::{Addr, Kind as OpKind, Op, Site, ThreadId};
 use unpick_core::violation::{Access, Block, Kind, Point, Violation};
 
 use crate::arena::{self, FREED, NEW};
-use crate::object_info::ObjectInfo;
+use crate::counts::{self, Counts};
+use crate::objects::ObjectInfo;
 use crate::ops::{Object, leave_for_good};
 use crate::registers::forget_scratch;
 use crate::session::Session;
 use crate::tag::{self, Tag};
-use crate::{counts, current, site};
+use crate::{current, site};
 
 /// The stamp of a tag that nothing was written to.
 pub(crate) const UNWRITTEN: u64 = u64::from_ne_bytes([NEW; 8]);
@@ -67,9 +69,9 @@ pub fn ordered<R>(f: impl FnOnce() -> R) -> R {
     let Some((session, _)) = current::get() else { return f() };
     // SAFETY: as in `free`; no reference is held while `f` runs.
     unsafe {
-        let before = std::mem::replace(&mut (*session).ordered, true);
+        let before = std::mem::replace(&mut (*session).frees.ordered, true);
         let result = f();
-        (*session).ordered = before;
+        (*session).frees.ordered = before;
         result
     }
 }
@@ -110,22 +112,22 @@ impl Session {
     #[cold]
     #[inline(never)]
     pub(crate) fn look_at_counts(&mut self, thread: ThreadId) {
-        self.counts.look(&self.arenas, &mut self.search.execution, thread);
+        self.frees.counts.look(&self.heap.arenas, &mut self.search.execution, thread);
     }
 
     /// The thread in whose memory an address is.
     #[inline]
     fn owner(&self, thread: ThreadId, address: usize) -> Option<ThreadId> {
-        let holds = |t: usize| self.arenas[t].as_ref().is_some_and(|arena| arena.contains(address));
-        if thread.index() < self.arenas.len() && holds(thread.index()) {
+        let holds = |t: usize| self.heap.arenas[t].as_ref().is_some_and(|arena| arena.contains(address));
+        if thread.index() < self.heap.arenas.len() && holds(thread.index()) {
             return Some(thread);
         }
-        (0..self.arenas.len()).find(|&t| holds(t)).map(|t| ThreadId(t as u32))
+        (0..self.heap.arenas.len()).find(|&t| holds(t)).map(|t| ThreadId(t as u32))
     }
 
     /// A block, for a violation.
     pub(crate) fn block(&self, thread: ThreadId, number: usize) -> Option<Block> {
-        let note = self.arenas[thread.index()].as_ref()?.notes().get(number)?;
+        let note = self.heap.arenas[thread.index()].as_ref()?.notes().get(number)?;
         Some(Block { thread, number, birth: note.birth, size: note.size() })
     }
 
@@ -134,7 +136,7 @@ impl Session {
     fn free(&mut self, thread: ThreadId, address: usize) -> bool {
         // Memory of another check, or of an earlier execution, that the standard library kept.
         let Some(owner) = self.owner(thread, address) else { return true };
-        let Some(arena) = &self.arenas[owner.index()] else { return true };
+        let Some(arena) = &self.heap.arenas[owner.index()] else { return true };
         let Some((number, within)) = arena.find(address) else {
             return !arena.uses(address) || self.bad_free(thread, owner, None);
         };
@@ -143,13 +145,13 @@ impl Session {
             return self.bad_free(thread, owner, Some((number, within)));
         }
         let size = note.size() as usize;
-        if !self.ordered {
-            self.counts.freed(owner, address, size);
+        if !self.frees.ordered {
+            self.frees.counts.freed(owner, address, size);
         }
-        if !self.counts.are_none() {
+        if !self.frees.counts.are_none() {
             self.look_at_counts(thread);
         }
-        let looks = !self.ordered && (self.reviews || self.search.execution.is_fresh(thread));
+        let looks = !self.frees.ordered && (self.frees.reviews || self.search.execution.is_fresh(thread));
         if looks && !self.may_free(thread, owner, number, address, size) {
             return false;
         }
@@ -157,7 +159,7 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             recorder.freed(owner, number, thread);
         }
-        if let Some(arena) = &mut self.arenas[owner.index()] {
+        if let Some(arena) = &mut self.heap.arenas[owner.index()] {
             arena.free(number, thread, position);
         }
         true
@@ -168,7 +170,8 @@ impl Session {
     #[inline(never)]
     fn bad_free(&mut self, thread: ThreadId, owner: ThreadId, at: Option<(usize, usize)>) -> bool {
         let block = at.and_then(|(number, ..)| self.block(owner, number));
-        let freed = at.and_then(|(number, ..)| self.arenas[owner.index()].as_ref()?.notes()[number].freed());
+        let freed =
+            at.and_then(|(number, ..)| self.heap.arenas[owner.index()].as_ref()?.notes()[number].freed());
         let kind = match (at, block, freed) {
             (Some((_, 0)), Some(block), Some((by, index))) => {
                 Kind::DoubleFree { first: Point { thread: by, index, site: Site(0) }, block }
@@ -227,10 +230,10 @@ impl Session {
     /// A use of an object that stands against freeing its memory.
     fn conflict(&mut self, thread: ThreadId, tag: usize, number: u32) -> Option<Conflict> {
         let any = self.conflict_but(thread, tag, number, &[])?;
-        if any.to_come || self.counts.are_none() {
+        if any.to_come || self.frees.counts.are_none() {
             return Some(any);
         }
-        let told = self.counts.moments(thread, self.search.execution.view(thread));
+        let told = self.frees.counts.moments(thread, self.search.execution.view(thread));
         self.conflict_but(thread, tag, number, &told)
     }
 
@@ -238,18 +241,19 @@ impl Session {
     fn conflict_but(&mut self, thread: ThreadId, tag: usize, number: u32, told: &[u32]) -> Option<Conflict> {
         let view = self.search.execution.view(thread);
         if let Some(cell) = tag::cell(number) {
-            let access = self.cells.unknown(cell, thread, view, |access| counts::tell(told, access))?;
-            let object = self.cell_infos[cell as usize].kind.to_string();
+            let access =
+                self.objects.races.unknown(cell, thread, view, |access| counts::tell(told, access))?;
+            let object = self.objects.cells[cell as usize].kind.to_string();
             return Some(Conflict { access, object, tag, number, to_come: false });
         }
-        self.view.clear();
-        self.view.extend_from_slice(view);
+        self.frees.view.clear();
+        self.frees.view.extend_from_slice(view);
         let addr = Addr(number);
         let graph = self.search.execution.graph();
         if addr.index() >= graph.location_count() {
             return None;
         }
-        let object = || self.object_infos[addr.index()].kind.to_string();
+        let object = || self.objects.locations[addr.index()].kind.to_string();
         let standing = (0..graph.thread_count()).map(|t| ThreadId(t as u32)).find_map(|other| {
             let op = self.search.execution.pending(other).filter(|op| other != thread && op.addr == addr)?;
             Some(access_of(other, self.search.execution.position(other), op))
@@ -258,10 +262,11 @@ impl Session {
             return Some(Conflict { access, object: object(), tag, number, to_come: true });
         }
         // Those that are recorded and still to be repeated show for themselves, if they come.
-        let has_been =
-            |event: &EventId| !self.reviews || event.index < self.search.execution.position(event.thread);
+        let has_been = |event: &EventId| {
+            !self.frees.reviews || event.index < self.search.execution.position(event.thread)
+        };
         let foreign =
-            |event: &&EventId| event.thread != thread && !knows(&self.view, **event) && has_been(event);
+            |event: &&EventId| event.thread != thread && !knows(&self.frees.view, **event) && has_been(event);
         let access = |id: &EventId| {
             let event = graph.event(*id);
             let point = Point { thread: id.thread, index: id.index, site: event.site };
@@ -277,7 +282,7 @@ impl Session {
     #[inline(never)]
     fn excuse(&mut self, conflict: &Conflict) -> bool {
         let mut is_ordered =
-            || current::quiet().is_some() || self.is_partly_unseen() && self.shared.is_dropping();
+            || current::quiet().is_some() || self.is_partly_unseen() && self.frees.shared.is_dropping();
         !conflict.to_come && is_ordered()
             || self.tracks_addresses()
                 && self.address(conflict.number).is_some_and(|address| address != conflict.tag)
@@ -291,8 +296,8 @@ impl Session {
     /// Where the object of a location or cell was last used.
     fn address(&self, number: u32) -> Option<usize> {
         match tag::cell(number) {
-            Some(cell) => self.cell_addresses.get(cell as usize).copied(),
-            None => self.addresses.get(number as usize).copied().filter(|&address| address != 0),
+            Some(cell) => self.objects.cell_addresses.get(cell as usize).copied(),
+            None => self.objects.addresses.get(number as usize).copied().filter(|&address| address != 0),
         }
     }
 
@@ -310,10 +315,10 @@ impl Session {
         let Some(block) = self.block(owner, number) else { return };
         let Conflict { access, object, to_come, .. } = conflict;
         let holders = if to_come { Vec::new() } else { self.holders(bytes) };
-        let learns = !to_come && self.counts.learn(&self.arenas, &holders);
+        let learns = !to_come && self.frees.counts.learn(&self.heap.arenas, &holders);
         if learns || !self.tracks_addresses() {
-            self.track_addresses |= !learns;
-            self.reviews_next = true;
+            self.objects.track_addresses |= !learns;
+            self.frees.reviews_next = true;
             self.search.execution.request_rerun();
             return;
         }
@@ -331,7 +336,7 @@ impl Session {
 
     /// Why it cannot be said whether a free is wrong that no event orders after an access.
     fn doubt(&self, holders: &[counts::Place], access: &Access) -> Option<String> {
-        let reason = if self.counts.may_tell(&self.arenas, holders, access) {
+        let reason = if self.frees.counts.may_tell(&self.heap.arenas, holders, access) {
             "it belongs to a `std::sync::Arc` that has one handle left, and `Arc::get_mut` and `Arc::make_mut` order \
              what is done then in a way that is not seen"
         } else if self.is_partly_unseen() && !knows_names() {
@@ -358,7 +363,7 @@ impl Session {
         }
         let thread = access.point.thread;
         let Some(owner) = self.owner(thread, address) else { return outside };
-        let Some(arena) = &self.arenas[owner.index()] else { return outside };
+        let Some(arena) = &self.heap.arenas[owner.index()] else { return outside };
         let Some((number, _)) = arena.find(address) else { return outside };
         let note = arena.notes()[number];
         let what = || object.kind.to_string();
@@ -393,6 +398,25 @@ impl Session {
         self.needs_new_thread = true;
         self.misuse(thread, Site(0), Kind::Crash { problem });
     }
+}
+
+/// What is known of memory that is freed.
+#[derive(Default)]
+pub(crate) struct Frees {
+    /// What counts order that the engine does not see.
+    pub(crate) counts: Counts,
+    /// Whether what is freed is looked at in the next run, and whether it is in this one, also where the run repeats what is
+    /// recorded.
+    pub(crate) reviews_next: bool,
+    pub(crate) reviews: bool,
+    /// Whether what is freed is known not to be used by others.
+    pub(crate) ordered: bool,
+    /// Knows the destructors of shared pointers.
+    pub(crate) shared: Shared,
+    /// A clock, for comparing.
+    pub(crate) view: Vec<u32>,
+    /// Words of static memory that held addresses of blocks at the end of an execution.
+    pub(crate) roots: RefCell<Vec<usize>>,
 }
 
 /// Tells frees inside the destructor of the standard library's shared pointers.

@@ -118,7 +118,7 @@ fn look_at_counts() {
     }
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if !s.counts.are_none() {
+    if !s.frees.counts.are_none() {
         let arena = arena::enter(std::ptr::null_mut());
         s.look_at_counts(thread);
         arena::enter(arena);
@@ -250,7 +250,7 @@ impl Asker for OnObject<'_> {
         if self.stack != 0 && s.tracks_addresses() {
             s.note_address(op.addr, tag);
         }
-        if self.stack != 0 && !s.counts.are_none() {
+        if self.stack != 0 && !s.frees.counts.are_none() {
             s.look_at_counts(self.on.thread);
         }
         true
@@ -266,7 +266,7 @@ impl Asker for OnObject<'_> {
         let s = self.on.session();
         if self.stack != 0 {
             s.note(self.on.thread, stand.op.site);
-            s.trials.arena = self.arena;
+            s.watching.trials.arena = self.arena;
         }
         // SAFETY: as in `session`; the entry of the op has left the registers there.
         unsafe { watch::watch(&mut Handle::new(self.on.session), stand) }
@@ -321,7 +321,7 @@ pub(crate) unsafe extern "C-unwind" fn other_watched(op: *const Op) -> Value {
     // SAFETY: as in `take`; the caller's promise.
     let (s, op) = unsafe { (&mut *session, &*op) };
     s.note(thread, op.site);
-    if !s.counts.are_none() {
+    if !s.frees.counts.are_none() {
         let arena = arena::enter(std::ptr::null_mut());
         s.look_at_counts(thread);
         arena::enter(arena);
@@ -352,7 +352,7 @@ pub(crate) fn advance(session: *mut Session, thread: ThreadId, arena: *mut Arena
 /// Counts an op.
 #[inline(always)]
 fn count(session: &Session, thread: ThreadId, arena: *mut Arena) {
-    if session.search.execution.position(thread) == session.watch_from {
+    if session.search.execution.position(thread) == session.watching.from {
         current::take_path(crate::registers::watched, true);
     }
     count_in(arena);
@@ -525,13 +525,13 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
         leave_for_good(session, thread)
     };
-    s.cell_addresses[number as usize] = object.tag as *const Tag as usize;
+    s.objects.cell_addresses[number as usize] = object.tag as *const Tag as usize;
     s.note(thread, site);
-    let (kind, birth) = (s.cell_infos[number as usize].kind, s.birth_of_cell(number));
+    let (kind, birth) = (s.objects.cells[number as usize].kind, s.birth_of_cell(number));
     let view = s.search.execution.view(thread);
     let known = |creator: ThreadId| view.get(creator.index()).copied().unwrap_or(0);
     let unborn = birth.filter(|&(creator, at)| creator != thread && known(creator) <= at);
-    let violation = if let Some(accesses) = s.cells.access(number, point, writes, view) {
+    let violation = if let Some(accesses) = s.objects.races.access(number, point, writes, view) {
         Some(violation::Kind::Race { accesses, object: kind.to_string() })
     } else {
         unborn.map(|(creator, _)| violation::Kind::Unpublished {
@@ -562,9 +562,9 @@ pub fn end_access(object: Object<'_>, writes: bool, site: Site) {
     let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
         leave_for_good(session, thread)
     };
-    let kind = s.cell_infos[number as usize].kind;
+    let kind = s.objects.cells[number as usize].kind;
     let view = s.search.execution.view(thread);
-    if let Some(accesses) = s.cells.end_access(number, point, writes, view) {
+    if let Some(accesses) = s.objects.races.end_access(number, point, writes, view) {
         let kind = violation::Kind::Race { accesses, object: kind.to_string() };
         s.search.execution.fail(Violation { kind, point });
         leave_for_good(session, thread);
@@ -614,7 +614,7 @@ pub fn is_bound(tag: &Tag) -> bool {
     // SAFETY: as in `take`.
     let s = unsafe { &*session };
     [s.stamp(), s.heap_stamp()].contains(&tag.stamp())
-        || s.statics.number(tag as *const Tag as usize).is_some()
+        || s.objects.statics.number(tag as *const Tag as usize).is_some()
 }
 
 /// A fence after a SeqCst store, under models where such a store alone does not order anything.

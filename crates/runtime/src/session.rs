@@ -4,12 +4,10 @@
 //! themselves, against the passive execution, and switch back only when another thread must run.
 //! Fibers reach the session through a raw pointer, and no reference to it is held across a switch.
 
-use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use corosensei::{CoroutineResult, Yielder};
-use unpick_checkers::race::Cells;
 use unpick_core::error::Error;
 use unpick_core::event::Event;
 use unpick_core::execution::{Divergence, Execution, Outcome};
@@ -22,23 +20,22 @@ use unpick_driver::search::Search;
 
 use crate::arena::{self, Arena};
 use crate::clocks::Clocks;
-use crate::counts::Counts;
 use crate::current;
 use crate::facts::SharedUses;
 use crate::fiber::Fiber;
 use crate::frontend::Handle;
+use crate::heap::Heap;
 use crate::limits::Limits;
 use crate::locals::{self, Locals};
-use crate::memory::Shared;
-use crate::object_info::ObjectInfo;
+use crate::memory::Frees;
+use crate::objects::{ObjectInfo, Objects};
 use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::site;
-use crate::statics::Statics;
-use crate::trial::{self, Trials};
+use crate::trial;
+use crate::watching::{NEVER, Watching};
 use crate::wording;
-use unpick_core::thread_set::ThreadSet;
 
 /// The program under test: called once per execution.
 pub type Program = Arc<dyn Fn() + Send + Sync>;
@@ -62,35 +59,19 @@ impl Job {
     }
 }
 
-/// A position that no thread reaches.
-const NEVER: u32 = u32::MAX;
-
 /// A check in progress.
 pub(crate) struct Session {
     pub(crate) search: Search,
     pub(crate) fibers: Vec<Fiber>,
     pub(crate) jobs: Vec<Option<Job>>,
-    pub(crate) arenas: Vec<Option<Box<Arena>>>,
-    /// Memory that belongs to the run and to no thread.
-    pub(crate) common: Option<Box<Arena>>,
-    pub(crate) cells: Cells,
-    pub(crate) cell_infos: Vec<ObjectInfo>,
-    pub(crate) object_infos: Vec<ObjectInfo>,
-    pub(crate) statics: Statics,
-    /// Words of static memory that held addresses of blocks at the end of an execution.
-    pub(crate) roots: RefCell<Vec<usize>>,
+    pub(crate) heap: Heap,
+    pub(crate) objects: Objects,
+    pub(crate) frees: Frees,
+    pub(crate) watching: Watching,
     pub(crate) panics: Vec<Panic>,
-    /// Threads of a sampled execution that are watched, since they go round.
-    pub(crate) watched: ThreadSet,
-    /// Tries rounds of loops.
-    pub(crate) trials: Trials,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) limits: Limits,
-    /// The event of the running thread from which on its loops are watched.
-    pub(crate) watch_from: u32,
-    /// Whether threads may be watched in this run: if not, their ops all take one path.
-    watches: bool,
     /// How many events the main thread had when it spawned its first thread in this run.
     first_spawn: u32,
     /// Whether this OS thread can no longer be used.
@@ -110,37 +91,10 @@ pub(crate) struct Session {
     pub(crate) detached: Vec<ThreadId>,
     /// Where an operation was weaker than SeqCst; looked for under strategies over traces only.
     pub(crate) weak: Option<Site>,
-    /// Whether the global allocator is ours.
-    pub(crate) has_allocator: bool,
     /// The memory model, as a number in schedules.
     pub(crate) model: u8,
-    /// Whether the program ever had memory of the system heap.
-    pub(crate) spilled: bool,
-    /// Whether the program ever asked for memory that outlives a run.
-    outside: bool,
-    /// Whether a thread has no arena, since there are no more.
-    bare: bool,
-    /// Whether the addresses of all objects are noted, run after run.
-    pub(crate) track_addresses: bool,
-    /// What counts order that the engine does not see.
-    pub(crate) counts: Counts,
-    /// Whether what is freed is looked at in the next run, and whether it is in this one, also where the run repeats what is recorded.
-    pub(crate) reviews_next: bool,
-    pub(crate) reviews: bool,
-    /// Where the objects of locations were last used, where that is noted.
-    pub(crate) addresses: Vec<usize>,
-    /// Where cells were last used.
-    pub(crate) cell_addresses: Vec<usize>,
-    /// A clock, for comparing.
-    pub(crate) view: Vec<u32>,
-    /// Whether what is freed is known not to be used by others.
-    pub(crate) ordered: bool,
-    /// Knows the destructors of shared pointers.
-    pub(crate) shared: Shared,
     /// The address of the last fault, and the registers then.
     pub(crate) fault: (usize, [usize; 16]),
-    /// What threads have for memory where that is the system heap.
-    pub(crate) keeping: Option<Box<Arena>>,
     /// Whether this is the execution that is thrown away.
     pub(crate) is_trial: bool,
     stamp: u64,
@@ -150,7 +104,6 @@ pub(crate) struct Session {
     runs: u64,
     id: u64,
     program: Program,
-    on_arenas: bool,
 }
 
 impl Session {
@@ -166,21 +119,14 @@ impl Session {
             search: Search::new(execution, limits.loops, knowledge),
             fibers: Vec::new(),
             jobs: Vec::new(),
-            arenas: Vec::new(),
-            common: None,
-            cells: Cells::new(),
-            cell_infos: Vec::new(),
-            object_infos: Vec::new(),
-            statics: Statics::default(),
-            roots: RefCell::default(),
+            heap: Heap::default(),
+            objects: Objects::default(),
+            frees: Frees::default(),
+            watching: Watching::default(),
             panics: Vec::new(),
-            watched: ThreadSet::new(),
-            trials: Trials::default(),
             recorder: None,
             pulse,
             limits,
-            watch_from: NEVER,
-            watches: false,
             first_spawn: NEVER,
             needs_new_thread: false,
             has_abandoned: false,
@@ -191,29 +137,14 @@ impl Session {
             clocks: Clocks::default(),
             detached: Vec::new(),
             weak: None,
-            has_allocator: false,
             model: 0,
-            spilled: false,
-            outside: false,
-            bare: false,
-            track_addresses: false,
-            counts: Counts::default(),
-            reviews_next: false,
-            reviews: false,
-            addresses: Vec::new(),
-            cell_addresses: Vec::new(),
-            view: Vec::new(),
-            ordered: false,
-            shared: Shared::default(),
             fault: (0, [0; 16]),
-            keeping: None,
             is_trial: false,
             stamp: 0,
             heap_stamp: 0,
             runs: 0,
             id: crate::tag::new_session(),
             program,
-            on_arenas: false,
         })
     }
 
@@ -224,24 +155,24 @@ impl Session {
 
     /// Lets threads allocate from arenas, or not.
     pub(crate) fn use_arenas(&mut self, on_arenas: bool) {
-        self.on_arenas = on_arenas;
-        self.search.execution.set_stable_addresses(on_arenas && !self.spilled && !self.outside);
+        self.heap.on_arenas = on_arenas;
+        self.search.execution.set_stable_addresses(on_arenas && !self.heap.spilled && !self.heap.outside);
     }
 
     /// The program is about to ask for memory that is elsewhere in each run.
     pub(crate) fn lose_addresses(&mut self) {
-        self.outside = true;
+        self.heap.outside = true;
         self.search.execution.set_stable_addresses(false);
     }
 
     /// Whether the program ever asked for memory that outlives a run.
     pub(crate) fn is_outside(&self) -> bool {
-        self.outside
+        self.heap.outside
     }
 
     /// Whether threads allocate from arenas.
     pub(crate) fn is_on_arenas(&self) -> bool {
-        self.on_arenas
+        self.heap.on_arenas
     }
 
     /// The stamp of the current run.
@@ -258,16 +189,16 @@ impl Session {
 
     /// Whether objects that are made in this run may be on the system heap.
     pub(crate) fn uses_heap(&self) -> bool {
-        !self.on_arenas || self.bare || current::has_spilled()
+        !self.heap.on_arenas || self.heap.bare || current::has_spilled()
     }
 
     /// The memory of a thread, or null if it has none. It is put aside while the engine runs, even
     /// when the thread does not allocate from it.
     #[inline(always)]
     pub(crate) fn arena(&mut self, thread: ThreadId) -> *mut Arena {
-        match self.arenas.get_mut(thread.index()) {
-            Some(Some(arena)) if self.on_arenas => &mut **arena,
-            _ => self.keeping.as_mut().map_or(std::ptr::null_mut(), |arena| &mut **arena),
+        match self.heap.arenas.get_mut(thread.index()) {
+            Some(Some(arena)) if self.heap.on_arenas => &mut **arena,
+            _ => self.heap.keeping.as_mut().map_or(std::ptr::null_mut(), |arena| &mut **arena),
         }
     }
 
@@ -277,22 +208,22 @@ impl Session {
         self.runs += 1;
         // Memory of our own is made anew in each run, tags included, so one stamp will do; and the
         // state of a loop, which may have objects on its stack, is the same in every run.
-        let run = if self.on_arenas { crate::tag::EVERY_RUN } else { self.runs };
+        let run = if self.heap.on_arenas { crate::tag::EVERY_RUN } else { self.runs };
         self.stamp = crate::tag::stamp(self.id, run);
         self.heap_stamp = crate::tag::stamp(self.id, self.runs);
         current::set_spilled(false);
-        if let Some(common) = &mut self.common {
+        if let Some(common) = &mut self.heap.common {
             common.reset();
         }
-        self.cells.clear();
-        self.cell_infos.clear();
-        self.cell_addresses.clear();
-        self.addresses.clear();
-        self.arenas.iter_mut().flatten().for_each(|arena| arena.reset());
-        self.object_infos.resize(self.search.execution.graph().location_count(), ObjectInfo::NONE);
-        self.ordered = false;
-        self.counts.begin();
-        self.reviews = std::mem::take(&mut self.reviews_next);
+        self.objects.races.clear();
+        self.objects.cells.clear();
+        self.objects.cell_addresses.clear();
+        self.objects.addresses.clear();
+        self.heap.arenas.iter_mut().flatten().for_each(|arena| arena.reset());
+        self.objects.locations.resize(self.search.execution.graph().location_count(), ObjectInfo::NONE);
+        self.frees.ordered = false;
+        self.frees.counts.begin();
+        self.frees.reviews = std::mem::take(&mut self.frees.reviews_next);
         self.first_spawn = NEVER;
         self.panics.clear();
         // What is kept for other threads is known when they are spawned.
@@ -303,27 +234,27 @@ impl Session {
         self.clocks.clear();
         self.detached.clear();
         self.search.execution.set_timers(self.limits.timeouts == Timeouts::Last);
-        self.watched.clear();
+        self.watching.threads.clear();
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
         self.want_block();
-        self.watch_from = NEVER;
-        self.watches =
+        self.watching.from = NEVER;
+        self.watching.any =
             self.tracks_addresses() || (self.search.loops.places.any() && !self.search.execution.samples());
         self.take_path(false);
     }
 
     /// Chooses the path of the running thread once more, and that of each thread when it is resumed.
     pub(crate) fn choose_paths(&mut self, thread: ThreadId) {
-        self.watches = true;
+        self.watching.any = true;
         self.choose_path(thread);
     }
 
     /// Tells the memory of threads which allocation the recorder wants.
     fn want_block(&mut self) {
         if let Some((thread, number)) = self.recorder.as_ref().and_then(|recorder| recorder.block)
-            && let Some(Some(arena)) = self.arenas.get_mut(thread.index())
+            && let Some(Some(arena)) = self.heap.arenas.get_mut(thread.index())
         {
             arena.wanted = number;
         }
@@ -331,7 +262,7 @@ impl Session {
 
     /// Whether the addresses of all objects are noted in this run.
     pub(crate) fn tracks_addresses(&self) -> bool {
-        self.track_addresses || self.recorder.is_some()
+        self.objects.track_addresses || self.recorder.is_some()
     }
 
     /// Chooses the path that the ops of a thread take: loops are watched from where on nothing that is
@@ -340,11 +271,11 @@ impl Session {
     fn choose_path(&mut self, thread: ThreadId) {
         let mut watched = self.tracks_addresses();
         if self.search.execution.samples() {
-            watched |= self.watched.contains(thread);
+            watched |= self.watching.threads.contains(thread);
         } else if self.search.loops.places.any() && !watched {
-            self.watch_from =
+            self.watching.from =
                 self.search.loops.watch_from(&self.search.execution, thread, self.limits.loops.rounds);
-            watched = self.search.execution.position(thread) >= self.watch_from;
+            watched = self.search.execution.position(thread) >= self.watching.from;
         }
         self.take_path(watched);
     }
@@ -353,7 +284,7 @@ impl Session {
     fn take_path(&self, watched: bool) {
         let path = match (watched, self.search.execution.samples()) {
             (true, _) => crate::registers::watched,
-            _ if !self.counts.are_none() => crate::ops::counted,
+            _ if !self.frees.counts.are_none() => crate::ops::counted,
             (false, true) => crate::ops::sampled,
             (false, false) => crate::ops::unwatched,
         };
@@ -369,8 +300,8 @@ impl Session {
             let next = ThreadId(self.fibers.len() as u32);
             self.fibers.push(Fiber::new(next, this, self.limits.stack_size)?);
             let arena = Arena::take();
-            self.bare |= arena.is_none();
-            self.arenas.push(arena);
+            self.heap.bare |= arena.is_none();
+            self.heap.arenas.push(arena);
             self.jobs.push(None);
         }
         self.want_block();
@@ -384,13 +315,13 @@ impl Session {
             self.weak = self.weak_operation();
         }
         self.abandon();
-        if self.on_arenas && !self.spilled && self.uses_heap() {
-            self.spilled = true;
+        if self.heap.on_arenas && !self.heap.spilled && self.uses_heap() {
+            self.heap.spilled = true;
             self.use_arenas(true);
         }
-        self.statics.restore();
+        self.objects.statics.restore();
         // What the program has freed on the system heap.
-        self.keeping.iter_mut().for_each(|kept| kept.free_kept());
+        self.heap.keeping.iter_mut().for_each(|kept| kept.free_kept());
         self.needs_new_thread |= std::thread::panicking();
         outcome
     }
@@ -402,7 +333,9 @@ impl Session {
         let is_weak = |event: &&Event| {
             let accesses = event.addr != Addr::NONE && event.effective_mode() != Mode::SeqCst;
             let waits = matches!(event.rmw, Rmw::Lock | Rmw::Await | Rmw::Post | Rmw::AddUnlocked);
-            accesses && !waits && !matches!(self.object_infos[event.addr.index()].kind, "Condvar" | "poison")
+            accesses
+                && !waits
+                && !matches!(self.objects.locations[event.addr.index()].kind, "Condvar" | "poison")
         };
         graph.order().iter().map(|&id| graph.event(id)).find(is_weak).map(|event| event.site)
     }
@@ -433,7 +366,7 @@ impl Session {
     /// Checks that the thread which has just used a location knows of its initialisation.
     #[inline(always)]
     pub(crate) fn check_published(&mut self, thread: ThreadId, op: &Op) {
-        if let Some((creator, birth)) = self.object_infos[op.addr.index()].birth(&self.arenas)
+        if let Some((creator, birth)) = self.objects.locations[op.addr.index()].birth(&self.heap.arenas)
             && creator != thread
             // All other threads come from this one or a later spawn.
             && (creator != ThreadId::MAIN || birth > self.first_spawn)
@@ -452,12 +385,12 @@ impl Session {
 
     /// When the memory of a cell was allocated.
     pub(crate) fn birth_of_cell(&mut self, cell: u32) -> Option<(ThreadId, u32)> {
-        self.cell_infos[cell as usize].birth(&self.arenas)
+        self.objects.cells[cell as usize].birth(&self.heap.arenas)
     }
 
     /// What an error says about a replay that went astray.
     pub(crate) fn told_divergence(&self, divergence: &Divergence) -> Error {
-        let kind = |op: &Op| self.object_infos.get(op.addr.index()).map_or("", |known| known.kind);
+        let kind = |op: &Op| self.objects.locations.get(op.addr.index()).map_or("", |known| known.kind);
         let [before, now] = [divergence.before.map(|event| event.op()), divergence.now];
         let same = before.zip(now).is_some_and(|(before, now)| {
             wording::call(&before, kind(&before)) == wording::call(&now, kind(&now))
@@ -484,7 +417,7 @@ impl Session {
         let point = Point { thread, index, site: op.site };
         let writes = graph.event(event).is_write();
         let access = Access { point, writes, atomic: true };
-        let object = self.object_infos[op.addr.index()].kind.to_string();
+        let object = self.objects.locations[op.addr.index()].kind.to_string();
         self.search.execution.fail(Violation { kind: Kind::Unpublished { access, creator, object }, point });
     }
 }
@@ -527,7 +460,7 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let routine = fiber.routine();
         let arena = (*session).arena(thread);
         (*session).pulse.resume(thread);
-        if (*session).watches {
+        if (*session).watching.any {
             (*session).choose_path(thread);
         }
         current::set(session, Some(thread));
@@ -535,7 +468,7 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let result = (*routine).resume(());
         arena::enter(std::ptr::null_mut());
         current::set(session, None);
-        if !(*session).counts.are_none() {
+        if !(*session).frees.counts.are_none() {
             (*session).look_at_counts(thread);
         }
         assert!(matches!(result, CoroutineResult::Yield(())), "a fiber of unpick has returned");
@@ -582,7 +515,12 @@ impl Session {
     pub(crate) fn release(&mut self) {
         self.fibers.clear();
         self.jobs.clear();
-        self.arenas.drain(..).chain([self.common.take()]).flatten().for_each(|arena| arena.give_back());
+        self.heap
+            .arenas
+            .drain(..)
+            .chain([self.heap.common.take()])
+            .flatten()
+            .for_each(|arena| arena.give_back());
     }
 }
 

@@ -129,11 +129,11 @@ pub fn in_common<R>(f: impl FnOnce() -> R) -> R {
     let before = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `used`.
     let s = unsafe { &mut *session };
-    if s.common.is_none() {
-        s.common = Arena::take();
+    if s.heap.common.is_none() {
+        s.heap.common = Arena::take();
     }
     let on_arenas = s.is_on_arenas();
-    let common = match &mut s.common {
+    let common = match &mut s.heap.common {
         Some(common) if on_arenas => &raw mut **common,
         _ => std::ptr::null_mut(),
     };

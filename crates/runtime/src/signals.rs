@@ -235,8 +235,8 @@ fn overflow(session: &Session, thread: ThreadId) -> ! {
     // Nothing can be done about a closed standard error.
     let _ = tell(session, thread, orderly);
     // In the execution that is thrown away the program does not run on its own arena.
-    let own = session.arenas.get(thread.index()).and_then(Option::as_ref);
-    if let (true, Some(own)) = (orderly && session.has_allocator, own) {
+    let own = session.heap.arenas.get(thread.index()).and_then(Option::as_ref);
+    if let (true, Some(own)) = (orderly && session.heap.has_allocator, own) {
         let arena = (&raw const **own).cast_mut();
         extern "C" fn give_up(_: libc::c_int) {
             // SAFETY: ends the process without running anything.

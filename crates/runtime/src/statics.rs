@@ -72,7 +72,7 @@ pub fn claim((start, size): (*mut u8, usize)) {
     let (session, _) = current::context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: the session outlives its fibers, and no reference to it is in use while one runs.
-    unsafe { (*session).statics.save(start, size) };
+    unsafe { (*session).objects.statics.save(start, size) };
     arena::enter(arena);
 }
 

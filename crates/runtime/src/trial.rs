@@ -99,7 +99,7 @@ pub(crate) fn settle(thread: ThreadId, word: u64) -> Option<u64> {
     }
     let (session, _) = current::get()?;
     // SAFETY: the session outlives its fibers; whoever asks changes neither the list of arenas nor what is in them.
-    let arenas = unsafe { &(*session).arenas };
+    let arenas = unsafe { &(*session).heap.arenas };
     let arena = arenas.get(thread.index())?.as_ref()?;
     arena.contains(address).then(|| arena.settle(thread, address))?
 }
@@ -277,8 +277,9 @@ impl Session {
     #[cold]
     pub(crate) fn try_round(&mut self) {
         let Some(trial) = self.search.loops.trial.take() else { return };
-        let mut machine = self.trials.machine.take().unwrap_or_else(Machine::take);
-        let memory = Memory::new(self.trials.arena).filter(|memory| self.arena(trial.thread) == memory.arena);
+        let mut machine = self.watching.trials.machine.take().unwrap_or_else(Machine::take);
+        let memory =
+            Memory::new(self.watching.trials.arena).filter(|memory| self.arena(trial.thread) == memory.arena);
         let this: *mut Session = self;
         current::set(this, Some(trial.thread));
         self.choose_paths(trial.thread);
@@ -304,7 +305,7 @@ impl Session {
         let (trial, verdict) =
             unsafe { trial.judge(&mut rounds, graph, &mut machine, dead, &home, &mut run) };
         self.search.loops.rounds = rounds;
-        self.trials.machine = Some(machine);
+        self.watching.trials.machine = Some(machine);
         memory.into_iter().for_each(Memory::rewind);
         self.search.tried(&trial, &verdict);
         current::set(this, None);

@@ -149,8 +149,8 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
 fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, ending: Ending) -> Explored {
     let (stats, outlook) = explorer.conclude(&session.search);
     let kinds = (
-        session.object_infos.iter().map(|known| known.kind).collect(),
-        session.cell_infos.iter().map(|known| known.kind).collect(),
+        session.objects.locations.iter().map(|known| known.kind).collect(),
+        session.objects.cells.iter().map(|known| known.kind).collect(),
     );
     Explored {
         ending,
@@ -160,7 +160,7 @@ fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, e
         cut: explorer.cut,
         cut_loops: std::mem::take(&mut session.search.cut_loops),
         on_arenas: session.is_on_arenas(),
-        spilled: session.spilled,
+        spilled: session.heap.spilled,
         waits: session.search.waits,
         assumption: session.search.loops.rounds.assumption(),
         weak: session.weak,
@@ -258,12 +258,12 @@ fn work_on(session: &mut Box<Session>, state: &mut State) -> Result<Pause, Error
 /// The execution that is thrown away.
 fn warm_up(session: &mut Box<Session>, state: &mut State) -> Result<(), Error> {
     // Asked before the threads take all arenas there are.
-    session.has_allocator = session.limits.arenas && arenas_work();
+    session.heap.has_allocator = session.limits.arenas && arenas_work();
     session.use_arenas(false);
-    if session.has_allocator {
-        (session.keeping, session.is_trial) = (Some(arena::Arena::keeping()), true);
+    if session.heap.has_allocator {
+        (session.heap.keeping, session.is_trial) = (Some(arena::Arena::keeping()), true);
         session::run(&mut **session);
-        (session.keeping, session.is_trial) = (None, false);
+        (session.heap.keeping, session.is_trial) = (None, false);
         if let Some(error) = session.search.error.take() {
             return Err(error);
         }
@@ -275,7 +275,7 @@ fn warm_up(session: &mut Box<Session>, state: &mut State) -> Result<(), Error> {
         session.use_arenas(true);
     } else {
         // What is born in the execution stays where it is.
-        session.keeping = Some(arena::Arena::delaying());
+        session.heap.keeping = Some(arena::Arena::delaying());
     }
     session.recorder = state.recorder.take();
     Ok(())

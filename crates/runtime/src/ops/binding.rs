@@ -5,7 +5,7 @@ use unpick_core::op::{Addr, Kind, Op, Site, ThreadId, Value};
 use unpick_core::violation::Access;
 
 use super::Object;
-use crate::object_info::ObjectInfo;
+use crate::objects::ObjectInfo;
 use crate::session::Session;
 use crate::tag::{self, Tag};
 use crate::{arena, memory, statics};
@@ -27,7 +27,7 @@ impl Session {
         if [self.stamp(), self.heap_stamp()].contains(&tag.stamp()) {
             return Some(Addr(tag.number()));
         }
-        self.statics.number(tag as *const Tag as usize).map(Addr)
+        self.objects.statics.number(tag as *const Tag as usize).map(Addr)
     }
 
     /// Gives an object its location in this run; `false` when the thread must stop and try again.
@@ -55,7 +55,7 @@ impl Session {
             return false;
         }
         let Some(addr) = self.search.execution.bind_again(thread, init) else { return false };
-        let Some(known) = self.object_infos.get_mut(addr.index()) else { return false };
+        let Some(known) = self.objects.locations.get_mut(addr.index()) else { return false };
         *known = ObjectInfo::new(object);
         self.name(addr, address, Home::Run);
         object.tag.set(self.stamp(), addr.0);
@@ -71,17 +71,17 @@ impl Session {
         let address = object.tag as *const Tag as usize;
         let access = memory::access_of(thread, self.search.execution.position(thread), op);
         let Some(known) = self.know(object, access) else { return false };
-        if let (Home::Static, Some(number)) = (home, self.statics.number(address)) {
+        if let (Home::Static, Some(number)) = (home, self.objects.statics.number(address)) {
             op.addr = Addr(number);
             return true;
         }
         let Some(addr) = self.search.execution.bind(thread, init, op.kind == Kind::Read) else {
             return false;
         };
-        if addr.index() >= self.object_infos.len() {
-            self.object_infos.resize(addr.index() + 1, ObjectInfo::NONE);
+        if addr.index() >= self.objects.locations.len() {
+            self.objects.locations.resize(addr.index() + 1, ObjectInfo::NONE);
         }
-        self.object_infos[addr.index()] = known;
+        self.objects.locations[addr.index()] = known;
         self.name(addr, address, home);
         self.number(object, home, addr.0);
         op.addr = addr;
@@ -97,22 +97,22 @@ impl Session {
         let home = self.admit(object, access.point.site)?;
         let address = object.tag as *const Tag as usize;
         let known = self.know(object, access)?;
-        if let Some(number) = self.statics.number(address) {
+        if let Some(number) = self.objects.statics.number(address) {
             return tag::cell(number);
         }
-        let cell = self.cells.add();
-        self.cell_infos.push(known);
-        self.cell_addresses.push(address);
+        let cell = self.objects.races.add();
+        self.objects.cells.push(known);
+        self.objects.cell_addresses.push(address);
         self.number(object, home, tag::of_cell(cell));
         Some(cell)
     }
 
     /// Notes where the object of a location is now.
     pub(super) fn note_address(&mut self, addr: Addr, tag: &Tag) {
-        if addr.index() >= self.addresses.len() {
-            self.addresses.resize(addr.index() + 1, 0);
+        if addr.index() >= self.objects.addresses.len() {
+            self.objects.addresses.resize(addr.index() + 1, 0);
         }
-        self.addresses[addr.index()] = tag as *const Tag as usize;
+        self.objects.addresses[addr.index()] = tag as *const Tag as usize;
     }
 
     /// Names a location by where its object is, if that is the same in every run.
@@ -128,7 +128,7 @@ impl Session {
             Home::Run => object.tag.set(self.stamp(), number),
             Home::Heap => object.tag.set(self.heap_stamp(), number),
             // Checks that go on at the same time share statics, so those are not stamped.
-            Home::Static => self.statics.set_number(object.tag as *const Tag as usize, number),
+            Home::Static => self.objects.statics.set_number(object.tag as *const Tag as usize, number),
         }
     }
 
@@ -141,8 +141,8 @@ impl Session {
         }
         if statics::is_static(address) {
             let (start, size) = object.contents;
-            if self.statics.number(address).is_none() {
-                self.statics.save(start, size);
+            if self.objects.statics.number(address).is_none() {
+                self.objects.statics.save(start, size);
             }
             return Some(Home::Static);
         }

@@ -1,9 +1,11 @@
 //! What is known of the objects that have a location or a cell: their type, and who allocated them.
 
+use unpick_checkers::race::Cells;
 use unpick_core::op::ThreadId;
 
 use crate::arena::Arena;
 use crate::ops::Object;
+use crate::statics::Statics;
 use crate::tag::Tag;
 
 /// What is known of an object that has a location or a cell.
@@ -59,4 +61,23 @@ impl ObjectInfo {
             _ => None,
         }
     }
+}
+
+/// What is known of the objects of a run.
+#[derive(Default)]
+pub(crate) struct Objects {
+    /// Those behind locations.
+    pub(crate) locations: Vec<ObjectInfo>,
+    /// Those behind cells.
+    pub(crate) cells: Vec<ObjectInfo>,
+    /// Plain accesses to cells.
+    pub(crate) races: Cells,
+    /// Those in static memory.
+    pub(crate) statics: Statics,
+    /// Where the objects of locations were last used, where that is noted.
+    pub(crate) addresses: Vec<usize>,
+    /// Where cells were last used.
+    pub(crate) cell_addresses: Vec<usize>,
+    /// Whether the addresses of all objects are noted, run after run.
+    pub(crate) track_addresses: bool,
 }
