@@ -229,7 +229,7 @@ impl Config {
         {
             self.progress = Progress::Lines(Progress::USUAL);
         }
-        for setting in &SETTINGS {
+        for setting in SETTINGS {
             if let Some(text) = variable(setting.variable).filter(|text| !text.is_empty()) {
                 let value = setting.read(&text).map_err(|problem| wrong(setting.variable, problem))?;
                 self.set(setting.variable, value);
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn the_table_and_the_fields_agree() {
         let usual = format!("{:?}", Config::default());
-        for setting in &SETTINGS {
+        for setting in SETTINGS {
             let with = |text: &str| read(setting.variable, text).map(|config| format!("{config:?}"));
             if !setting.default.is_empty() && setting.read(setting.default).is_ok() {
                 assert_eq!(with(setting.default), Ok(usual.clone()), "{}", setting.variable);

@@ -32,10 +32,7 @@ pub(crate) enum Command {
     /// Runs one execution, the one that a report names: of a program, or of each check in `cargo test`
     Replay(Replay),
     /// Shows a report that was kept as JSON
-    Explain {
-        /// A file such as target/unpick/panic-81a8818c.json
-        file: PathBuf,
-    },
+    Explain(Explain),
     /// Runs the bench of bugs under several strategies, and prints how they compare
     ///
     /// The bench is part of unpick's sources, and is built first. `unpick compare --help` shows its options.
@@ -93,6 +90,12 @@ pub(crate) struct Run {
     /// Its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// A file such as target/unpick/panic-81a8818c.json
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -2,19 +2,19 @@
 //!
 //! What is shown is what the check has printed, for the width of this terminal. The format is that of `unpick_report::json`.
 
-use std::path::Path;
-
 use serde_json::Value;
 use unpick_report::TextOptions;
 
+use crate::args::Explain;
 use crate::error::Error;
 use crate::native::{REPLAY, shown};
 
 /// The report in a file, as text.
-pub(crate) fn explain(path: &Path) -> Result<String, Error> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|problem| Error::Unreadable { path: path.to_path_buf(), problem })?;
-    tell(&text).map_err(|problem| Error::NoReport { path: path.to_path_buf(), problem })
+pub(crate) fn explain(asked: &Explain) -> Result<String, Error> {
+    let path = &asked.file;
+    let text =
+        std::fs::read_to_string(path).map_err(|problem| Error::Unreadable { path: path.clone(), problem })?;
+    tell(&text).map_err(|problem| Error::NoReport { path: path.clone(), problem })
 }
 
 fn tell(text: &str) -> Result<String, String> {

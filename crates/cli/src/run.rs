@@ -48,7 +48,7 @@ fn run(command: Command) -> Result<Exit, Error> {
         Command::Test(test) => cargo::test(&test),
         Command::Run(run) => explore(&run),
         Command::Replay(replay) => replay_any(&replay),
-        Command::Explain { file } => say(&explain::explain(&file)?),
+        Command::Explain(asked) => say(&explain::explain(&asked)?),
         Command::Compare { options } => compare::compare(&options),
         Command::Migrate { folder, .. } => migrate::check(&folder),
         Command::Cc(compiler) => cc::run(Language::C, &compiler.arguments),

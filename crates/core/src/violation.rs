@@ -211,7 +211,16 @@ impl Kind {
             | Kind::DoubleFree { block, .. }
             | Kind::Leak { block, .. } => Some(*block),
             Kind::InvalidFree { block, .. } | Kind::OutOfBounds { block, .. } => *block,
-            _ => None,
+            Kind::Panic { .. }
+            | Kind::Assertion { .. }
+            | Kind::Race { .. }
+            | Kind::Unpublished { .. }
+            | Kind::Deadlock { .. }
+            | Kind::Livelock { .. }
+            | Kind::BadUnlock { .. }
+            | Kind::Exit { .. }
+            | Kind::Abort
+            | Kind::Crash { .. } => None,
         }
     }
 }
@@ -237,5 +246,24 @@ impl Violation {
             Kind::Leak { .. } => "leak",
             Kind::Crash { .. } => "crash",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// The titles, as the source above lists them, and the kinds in the table of the guide.
+    #[test]
+    fn the_guide_has_every_kind() {
+        let arms = include_str!("violation.rs").lines().filter_map(|line| line.trim().strip_prefix("Kind::"));
+        let mut titles: Vec<&str> =
+            arms.filter_map(|arm| arm.split_once(" => \"")?.1.strip_suffix("\",")).collect();
+        let guide = include_str!("../../../docs/guide.md");
+        let (_, table) = guide.split_once("  | kind | meaning |\n").expect("the guide has a table of kinds");
+        let rows = table.lines().skip(1).map_while(|line| line.strip_prefix("  | "));
+        let kinds = rows.filter_map(|row| row.split(" | ").next());
+        let mut told: Vec<&str> = kinds.flat_map(|kinds| kinds.split(", ")).collect();
+        titles.sort_unstable();
+        told.sort_unstable();
+        assert_eq!(told, titles, "the table of kinds in docs/guide.md, and their titles");
     }
 }

@@ -116,7 +116,7 @@ fn foundation(graph: &Graph, violation: &Violation) -> Vec<EventId> {
         | Kind::InvalidFree { .. }
         | Kind::OutOfBounds { .. }
         | Kind::Crash { .. } => before(violation.point.thread, violation.point.index),
-        _ => {
+        Kind::Deadlock { .. } | Kind::Livelock { .. } | Kind::Leak { .. } => {
             for t in 0..graph.thread_count() {
                 let thread = ThreadId(t as u32);
                 if graph.exists(thread) {
@@ -173,7 +173,13 @@ fn points(violation: &Violation) -> Vec<Point> {
             waiters.iter().filter(|w| !matches!(w.wait, Wait::Join(_))).map(|w| w.point).collect()
         }
         Kind::BadUnlock { .. } | Kind::Exit { .. } | Kind::Abort => vec![violation.point],
-        _ => Vec::new(),
+        Kind::Panic { .. }
+        | Kind::Assertion { .. }
+        | Kind::Uninitialised { .. }
+        | Kind::DoubleFree { .. }
+        | Kind::InvalidFree { .. }
+        | Kind::Leak { .. }
+        | Kind::Crash { .. } => Vec::new(),
     }
 }
 
@@ -186,7 +192,17 @@ pub fn signature(violation: &Violation) -> (&'static str, Vec<Site>, &str) {
         Kind::Deadlock { waiters } | Kind::Livelock { waiters } => {
             (waiters.iter().map(|waiter| waiter.point.site).collect(), "")
         }
-        _ => (vec![violation.point.site], ""),
+        Kind::Unpublished { .. }
+        | Kind::BadUnlock { .. }
+        | Kind::Exit { .. }
+        | Kind::Abort
+        | Kind::UseAfterFree { .. }
+        | Kind::Uninitialised { .. }
+        | Kind::OutOfBounds { .. }
+        | Kind::DoubleFree { .. }
+        | Kind::InvalidFree { .. }
+        | Kind::Leak { .. }
+        | Kind::Crash { .. } => (vec![violation.point.site], ""),
     };
     sites.sort_unstable();
     sites.dedup();

@@ -26,3 +26,20 @@ pub struct Limits {
     /// Whether threads have memory of their own, if the global allocator allows it.
     pub arenas: bool,
 }
+
+impl Default for Limits {
+    /// Nothing is looked for that is not in the graph: for programs that are made from data.
+    fn default() -> Limits {
+        Limits {
+            interrupts: false,
+            stack_size: 256 * 1024,
+            loops: LoopLimits { recognised: true, rounds: 100 },
+            spurious_wakeups: false,
+            abandons: false,
+            leaks: false,
+            timeouts: Timeouts::Any,
+            only_owned_leaks: false,
+            arenas: true,
+        }
+    }
+}

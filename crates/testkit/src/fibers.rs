@@ -26,7 +26,6 @@ use unpick_core::plan::{Ending, Single};
 use unpick_core::schedule::Knowledge;
 use unpick_core::violation::{Kind as Violation, Wait};
 use unpick_driver::explore;
-use unpick_driver::search::LoopLimits;
 use unpick_runtime::ops::{self, Object};
 use unpick_runtime::site::site;
 use unpick_runtime::worker::{self, Task};
@@ -146,17 +145,7 @@ pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> 
     let witness = Arc::new(Mutex::new(Witness { gives_up, ..Witness::default() }));
     let theirs = Arc::clone(&witness);
     let task = Task {
-        limits: Limits {
-            interrupts: false,
-            timeouts: unpick_core::timeouts::Timeouts::Any,
-            stack_size: config.stack_size,
-            loops: LoopLimits { recognised: config.loops, rounds: config.max_rounds },
-            spurious_wakeups: config.spurious_wakeups,
-            abandons: false,
-            leaks: false,
-            only_owned_leaks: false,
-            arenas: true,
-        },
+        limits: Limits::default(),
         known: Knowledge::default(),
         budget: explore::Limits {
             executions: most_executions,

@@ -179,7 +179,7 @@ fn check_case(program: &Path, case: Option<&str>, settings: &[(&str, &str)]) -> 
     let (messages, channel) = std::io::pipe().expect("there are pipes");
     let mut command = Command::new(program);
     command.args(case).stdin(channel).stdout(Stdio::null()).env(CHANNEL, "0").env("LD_BIND_NOW", "1");
-    for setting in &unpick_check::SETTINGS {
+    for setting in unpick_check::SETTINGS {
         command.env_remove(setting.variable);
     }
     // Cargo names folders there that may hold the runtime of another build.

@@ -12,29 +12,22 @@ use unpick_runtime::site;
 
 use super::trace::FailingRun;
 
-/// Kinds of objects that are made of several locations, or whose values mean nothing to the program.
-const COMPOSED: [&str; 13] = [
-    "AtomicWaker",
-    "Barrier",
-    "Condvar",
-    "JoinHandle",
-    "LazyLock",
-    "Once",
-    "OnceLock",
-    "RwLock",
-    "Waker",
-    "channel",
-    "poison",
-    "signal",
-    "token",
-];
+/// Kinds of objects, besides the atomics, whose calls are one op each on a value that the program knows. Others are made of
+/// several locations, or their values mean nothing to the program.
+const SIMPLE: [&str; 5] = ["Arc", "Mutex", "Notify", "Weak", "sleep"];
+
+/// Whether an object of a kind is made of several locations, or its values mean nothing to the program.
+fn is_composed(kind: &str) -> bool {
+    let is_atomic = kind.starts_with("Atomic") && kind != "AtomicWaker";
+    !(kind.is_empty() || is_atomic || SIMPLE.contains(&kind))
+}
 
 impl FailingRun<'_> {
     /// What an event did, if it is a part of a call; and whether it is out of the ordinary.
     pub(super) fn part_of_call(&mut self, id: EventId, event: &Event) -> Option<(Action, bool)> {
         let object = event.addr.index();
         let kind = *self.explored.kinds.0.get(object)?;
-        if !COMPOSED.contains(&kind) {
+        if !is_composed(kind) {
             return None;
         }
         let call = self.call(event.site).unwrap_or_else(|| kind.to_string());

@@ -178,7 +178,14 @@ impl<'a> FailingRun<'a> {
                 vec![format!("{thread} ended the process with code {code}")]
             }
             Kind::Abort => vec![format!("{} aborted", site::thread_name(self.violation.point.thread))],
-            _ => self.add_memory_error(objects),
+            Kind::UseAfterFree { .. }
+            | Kind::Uninitialised { .. }
+            | Kind::DoubleFree { .. }
+            | Kind::InvalidFree { .. }
+            | Kind::Leak { .. }
+            | Kind::Crash { .. } => self.add_memory_error(objects),
+            // C and C++ programs have these.
+            Kind::Assertion { .. } | Kind::OutOfBounds { .. } => vec![self.violation.title().to_string()],
         }
     }
 
@@ -294,10 +301,10 @@ impl<'a> FailingRun<'a> {
             .iter()
             .map(|(point, frames)| {
                 let what = match self.violation.kind {
-                    Kind::Race { .. } | Kind::Unpublished { .. } => "access",
+                    Kind::Deadlock { .. } | Kind::Livelock { .. } => "wait",
                     Kind::BadUnlock { .. } => "unlock",
                     Kind::Exit { .. } | Kind::Abort => "exit",
-                    _ => "wait",
+                    _ => "access",
                 };
                 Stack {
                     title: format!("{what} of {}", site::thread_name(point.thread)),
