@@ -7,7 +7,7 @@
 //!   words in `ARCHITECTURE.md`), paths of somebody's machine.
 //! - Relative links in Markdown lead somewhere.
 //! - The environment is read, thread-locals are, something is printed, and names become models and strategies in a few files only.
-//! - What [`architecture`](crate::architecture) compares.
+//! - What [`architecture`] compares.
 
 use std::fs;
 use std::path::{Path, PathBuf};

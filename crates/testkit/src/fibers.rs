@@ -45,7 +45,7 @@ const HANG: Duration = Duration::from_secs(120);
 ///
 /// # Panics
 ///
-/// As [`explore`] does.
+/// As [`explore()`] does.
 pub fn difference(program: &Program, spurious: bool) -> Option<String> {
     if !has_seqcst_stores(program) {
         return compare::difference_of(program, spurious, |settings| explore(program, settings));
@@ -84,7 +84,7 @@ pub fn difference_in_loops(
 ///
 /// # Panics
 ///
-/// As [`explore`] does.
+/// As [`explore()`] does.
 pub fn difference_when_flushed(program: &Program, spurious: bool) -> Option<String> {
     let flushed = flushed(program);
     let options = Options { models: vec![Model::Tso], spurious, keys: true, ..Options::default() };
@@ -123,7 +123,7 @@ pub fn explore(program: &Program, settings: Settings<'_>) -> Explored {
 ///
 /// # Panics
 ///
-/// As [`explore`] does, and when the strategy is not known.
+/// As [`explore()`] does, and when the strategy is not known.
 pub fn explore_by(program: &Program, settings: Settings<'_>, strategy: &str) -> Explored {
     assert!(!has_plain_accesses(program), "plain accesses are no events on fibers: {program}");
     let mut config = Config {
