@@ -34,7 +34,7 @@ impl Execution {
         if self.graph.len() <= LONGEST {
             let flaw = self.graph.flaw().or_else(|| self.strategy.flaw(&self.graph));
             if let Some(flaw) = flaw {
-                panic!("after {} executions by {}: {flaw}", self.stats.progress, self.strategy.name());
+                panic!("after {} executions by {}: {flaw}", self.stats.runs, self.strategy.name());
             }
             let is_access = |id: &EventId| self.graph.event(*id).addr != Addr::NONE;
             let accesses: Vec<EventId> = self.graph.order().iter().copied().filter(is_access).collect();
@@ -43,7 +43,7 @@ impl Execution {
             assert!(
                 consistent,
                 "after {} executions: the graph is not consistent under {name}",
-                self.stats.progress
+                self.stats.runs
             );
         }
     }
