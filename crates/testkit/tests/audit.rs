@@ -8,7 +8,7 @@ use unpick_core::execution::Execution;
 use unpick_core::op::{Addr, Mode, Op, Site, ThreadId};
 use unpick_strategies::optimal::Optimal;
 use unpick_strategies::sample::names::Settings as Sampling;
-use unpick_strategies::trace::Method;
+use unpick_strategies::research::trace::Method;
 use unpick_testkit::drive::{Settings, each_execution, explore, replay, sample};
 use unpick_testkit::generate::{Profile, generate};
 use unpick_testkit::samples::{NAMES, by_name};
