@@ -48,8 +48,6 @@ struct Thread {
     past: compact::Past,
     /// The event that spawned the thread, if it is in the graph.
     spawn: Option<EventId>,
-    /// The events that joined the thread, in the order of insertion: several threads may wait for one.
-    joins: Vec<EventId>,
     /// Positions of release fences.
     release_fences: Vec<u32>,
     /// Positions of events that are sequentially consistent, or were when added.
@@ -97,6 +95,8 @@ impl Location {
 pub struct Graph {
     threads: Vec<Thread>,
     order: Vec<EventId>,
+    /// Which threads were joined by which events, in the order of insertion: several may wait for one.
+    joins: Vec<(ThreadId, EventId)>,
     /// The first `used` are locations; the others are kept for their buffers.
     locations: Vec<Location>,
     used: usize,
@@ -118,6 +118,7 @@ impl Graph {
         Graph {
             threads: vec![Thread::default()],
             order: Vec::new(),
+            joins: Vec::new(),
             locations: Vec::new(),
             used: 0,
             clocks: Clocks::new(),
@@ -182,8 +183,8 @@ impl Graph {
     }
 
     /// The events that joined the thread.
-    pub fn joins_of(&self, thread: ThreadId) -> &[EventId] {
-        self.threads.get(thread.index()).map_or(&[], |thread| &thread.joins)
+    pub fn joins_of(&self, thread: ThreadId) -> impl Iterator<Item = EventId> {
+        self.joins.iter().filter(move |(joined, _)| *joined == thread).map(|&(_, join)| join)
     }
 
     /// Whether the thread has ended.

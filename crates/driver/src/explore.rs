@@ -38,7 +38,7 @@ pub trait Runner {
     /// # Errors
     ///
     /// When the check cannot go on.
-    fn before_run(&mut self, _explorer: &Explorer, _executions: u64) -> Result<Option<Pause>, Error> {
+    fn before_run(&mut self, _explorer: &Explorer) -> Result<Option<Pause>, Error> {
         Ok(None)
     }
 
@@ -120,8 +120,7 @@ impl Explorer {
     /// Those of the runner.
     pub fn go_on<R: Runner>(&mut self, runner: &mut R) -> Result<Pause, Error> {
         loop {
-            let executions = self.total(runner.search()).executions();
-            if let Some(pause) = runner.before_run(self, executions)? {
+            if let Some(pause) = runner.before_run(self)? {
                 return Ok(pause);
             }
             let outcome = runner.run()?;

@@ -81,7 +81,7 @@ pub(crate) fn push_communication(search: &mut Search, graph: &Graph, id: EventId
             }
         }
         Kind::Finish => {
-            for &join in graph.joins_of(id.thread) {
+            for join in graph.joins_of(id.thread) {
                 search.push(graph, join, 0, 1);
             }
         }

@@ -42,7 +42,8 @@ impl Runner for Process<'_> {
         &mut self.handle.session().search
     }
 
-    fn before_run(&mut self, explorer: &Explorer, executions: u64) -> Result<Option<Pause>, Error> {
+    fn before_run(&mut self, explorer: &Explorer) -> Result<Option<Pause>, Error> {
+        let executions = explorer.total(self.search()).executions();
         self.standby.note(executions);
         let due = self.standby.is_due(executions);
         if due && self.standby.checkpoint(executions, || explorer.elapsed()) {

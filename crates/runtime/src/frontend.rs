@@ -50,7 +50,7 @@ impl Runner for Handle {
         self.session().fatal
     }
 
-    fn before_run(&mut self, explorer: &Explorer, _: u64) -> Result<Option<Pause>, Error> {
+    fn before_run(&mut self, explorer: &Explorer) -> Result<Option<Pause>, Error> {
         let s = self.session();
         if s.pulse.is_stopped() {
             let late = explorer.is_late() && !(s.limits.interrupts && interrupt::requested());
@@ -117,10 +117,11 @@ impl Frontend for Handle {
 
     /// A process that ends takes with it what is left in threads that have not ended.
     fn leak(&mut self) -> Option<Violation> {
-        let graph = self.session().search.execution.graph();
+        let s = self.session();
+        let graph = s.search.execution.graph();
         let has_ended = |thread| graph.is_finished(ThreadId(thread as u32));
-        let all_have = (0..graph.thread_count()).all(has_ended);
-        if all_have { self.session().leaked() } else { None }
+        let may_leak = s.has_blocks_left() && (0..graph.thread_count()).all(has_ended);
+        may_leak.then(|| s.find_leak()).flatten()
     }
 
     /// The part may end before the last panic has left its thread.

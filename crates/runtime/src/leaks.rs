@@ -82,19 +82,17 @@ fn words(start: usize, end: usize) -> impl Iterator<Item = usize> {
 }
 
 impl Session {
-    /// The leak that a complete execution shows, if it shows one.
+    /// Whether blocks are left that could be a leak.
     #[inline]
-    pub(crate) fn leaked(&self) -> Option<Violation> {
-        if !self.limits.leaks || !self.is_on_arenas() {
-            return None;
-        }
-        let any = self.heap.arenas.iter().flatten().any(|arena| arena.live > 0);
-        any.then(|| self.find_leak()).flatten()
+    pub(crate) fn has_blocks_left(&self) -> bool {
+        let mut arenas = self.heap.arenas.iter().flatten();
+        self.limits.leaks && self.is_on_arenas() && arenas.any(|arena| arena.live > 0)
     }
 
+    /// The leak that a complete execution shows, if it shows one.
     #[cold]
     #[inline(never)]
-    fn find_leak(&self) -> Option<Violation> {
+    pub(crate) fn find_leak(&self) -> Option<Violation> {
         let mut blocks = Blocks::of(self.left());
         if !blocks.any_lost() {
             return None;

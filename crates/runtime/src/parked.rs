@@ -128,8 +128,9 @@ impl Worker {
     pub(crate) fn start<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Pending<T> {
         let (sender, receiver) = sync_channel(1);
         let job = move |locals: &Locals| {
-            // Somebody may have unparked the OS thread when the last job was over.
-            std::thread::park_timeout(Duration::ZERO);
+            // Somebody may have unparked the OS thread when the last job was over. Now somebody has for sure, and it is undone.
+            std::thread::current().unpark();
+            std::thread::park();
             let result = job();
             // Whoever has abandoned the worker does not listen.
             let _ = sender.send((result, !std::thread::panicking() && locals.are_unchanged()));

@@ -356,11 +356,11 @@ impl Session {
 
     /// Gives up the threads that have not ended.
     fn abandon(&mut self) {
-        for fiber in self.fibers.iter_mut().filter(|fiber| fiber.busy) {
+        if self.fibers.iter().any(|fiber| fiber.busy) {
             self.has_abandoned = true;
-            fiber.abandon();
+            self.fibers.iter_mut().filter(|fiber| fiber.busy).for_each(Fiber::abandon);
+            self.jobs.fill(None);
         }
-        self.jobs.fill(None);
     }
 
     /// Checks that the thread which has just used a location knows of its initialisation.

@@ -183,7 +183,7 @@ impl Runner for Data<'_> {
         Ok(outcome)
     }
 
-    fn before_run(&mut self, _: &Explorer, _: u64) -> Result<Option<Pause>, Error> {
+    fn before_run(&mut self, _: &Explorer) -> Result<Option<Pause>, Error> {
         let most = self.settings.most_executions;
         let over = self.found.given_up || self.search.execution.stats().runs >= most;
         Ok(over.then_some(Pause::Over(End::Executions)))

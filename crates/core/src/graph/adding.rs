@@ -63,7 +63,7 @@ impl Graph {
         if self.keeps_porf {
             self.clocks.join((source, Part::Porf), (slot, Part::Porf));
         }
-        self.threads[child.index()].joins.push(id);
+        self.joins.push((child, id));
         id
     }
 

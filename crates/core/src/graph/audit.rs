@@ -90,8 +90,8 @@ impl Graph {
         let spawns = |spawn: EventId| self.is_about(spawn, Kind::Spawn, id);
         expect(thread.spawn.is_none_or(spawns), || format!("{id} is not spawned by {:?}", thread.spawn))?;
         let joins = |join: EventId| self.is_about(join, Kind::Join, id) && self.is_finished(id);
-        let joined = thread.joins.iter().copied().all(joins);
-        expect(joined, || format!("{id} is not joined by {:?}", thread.joins))?;
+        let joined = self.joins_of(id).all(joins);
+        expect(joined, || format!("{id} is not joined by {:?}", self.joins_of(id).collect::<Vec<_>>()))?;
         expect(thread.events.is_empty() || self.exists(id), || format!("{id} has events and no spawn"))?;
         let end = thread.events.iter().rev().skip(1).any(|event| event.kind == Kind::Finish);
         expect(!end, || format!("{id} goes on after its end"))?;
@@ -151,7 +151,7 @@ impl Graph {
                 expect(spawned == Some(id), || format!("what {id:?} spawns was spawned by {spawned:?}"))
             }
             Kind::Join => {
-                let joins = self.joins_of(ThreadId(event.value as u32));
+                let joins: Vec<_> = self.joins_of(ThreadId(event.value as u32)).collect();
                 let known = joins.iter().filter(|&&join| join == id).count() == 1;
                 expect(known, || format!("what {id:?} joins was joined by {joins:?}"))
             }
@@ -406,7 +406,7 @@ mod tests {
     fn a_thread_that_nobody_spawns_is_found() {
         expect_flaw("no spawn", |graph| graph.threads[1].spawn = None);
         expect_flaw("not spawned by", |graph| graph.threads[1].spawn = Some(id(2, 0)));
-        expect_flaw("not joined by", |graph| graph.threads[2].joins.push(id(0, 3)));
+        expect_flaw("not joined by", |graph| graph.joins.push((ThreadId(2), id(0, 3))));
     }
 
     #[test]

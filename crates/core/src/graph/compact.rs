@@ -65,10 +65,10 @@ pub(super) struct Log {
 impl Graph {
     /// Forgets everything but the room.
     pub fn clear(&mut self) {
+        self.joins.clear();
         for thread in &mut self.threads {
             thread.events.clear();
             thread.spawn = None;
-            thread.joins.clear();
             thread.release_fences.clear();
             thread.seqcst.clear();
         }

@@ -36,8 +36,8 @@ impl Graph {
                 }
                 Kind::Spawn => self.threads[event.value as usize].spawn = None,
                 Kind::Join => {
-                    let popped = self.threads[event.value as usize].joins.pop();
-                    debug_assert_eq!(popped, Some(id));
+                    let popped = self.joins.pop();
+                    debug_assert_eq!(popped, Some((ThreadId(event.value as u32), id)));
                 }
                 Kind::Finish | Kind::Choice => {}
             }
@@ -64,12 +64,12 @@ impl Graph {
             empty_as_large(&mut new.events, &old.events);
             new.events.extend_from_slice(&old.events[..len as usize]);
             new.spawn = old.spawn.filter(|&spawn| kept(spawn));
-            empty_as_large(&mut new.joins, &old.joins);
-            new.joins.extend(old.joins.iter().copied().filter(|&join| kept(join)));
             copy_below(&old.release_fences, len, &mut new.release_fences);
             copy_below(&old.seqcst, len, &mut new.seqcst);
             target.seqcst += new.seqcst.len() as u32;
         }
+        empty_as_large(&mut target.joins, &self.joins);
+        target.joins.extend(self.joins.iter().copied().filter(|&(_, join)| kept(join)));
         empty_as_large(&mut target.order, &self.order);
         let (oldest, younger) = self.order.split_at(older);
         target.order.extend_from_slice(oldest);
@@ -106,10 +106,10 @@ impl Graph {
         for (new, old) in self.threads.iter_mut().zip(&other.threads) {
             new.events.clone_from(&old.events);
             new.spawn = old.spawn;
-            new.joins.clone_from(&old.joins);
             new.release_fences.clone_from(&old.release_fences);
             new.seqcst.clone_from(&old.seqcst);
         }
+        self.joins.clone_from(&other.joins);
         self.order.clone_from(&other.order);
         if self.locations.len() < other.used {
             self.locations.resize_with(other.used, Location::new);
