@@ -1,49 +1,57 @@
-//! Builds the runtime for C and C++ programs, which the command line carries with it.
+//! Decides how the command line comes by the runtime for C and C++ programs.
 //!
 //! The runtime is a shared library that stands in for parts of the system's, so the command line must not link it. Cargo has no
-//! stable way to depend on such a file, so this script lets cargo build it, in a folder of its own: from the sources
-//! next to this package if they are there, and if not, from the copy of them that a published package has in `runtime`.
+//! stable way to depend on such a file. So an optimised command line, which is what `cargo install` makes, has it built here, and
+//! carries it: from the sources next to this package if they are there, and if not, from the copy of them that a published package
+//! has in `runtime`. One that is not optimised has it built when it is first needed, if the sources are there.
 //!
 //! A runtime that was built before is taken from `UNPICK_BUILT_RUNTIME`.
+
+#[path = "src/cc/runtime.rs"]
+mod runtime;
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-/// The package of the runtime, and the file that is made of it.
-const PACKAGE: &str = "unpick-native";
-const LIBRARY: &str = "libunpick_native.so";
-
-/// Variables of the outer cargo that would change what the inner one builds.
-const OUTER: [&str; 9] = [
-    "CARGO_ENCODED_RUSTFLAGS",
-    "RUSTFLAGS",
-    "RUSTDOCFLAGS",
-    "RUSTC_WORKSPACE_WRAPPER",
-    "CARGO_TARGET_DIR",
-    "CARGO_BUILD_TARGET",
-    "CARGO_BUILD_TARGET_DIR",
-    "CARGO_INCREMENTAL",
-    "CARGO_PROFILE_RELEASE_DEBUG",
-];
+use runtime::{Build, LIBRARY};
 
 fn main() {
     println!("cargo::rerun-if-env-changed=UNPICK_BUILT_RUNTIME");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/cc/runtime.rs");
     let out = PathBuf::from(variable("OUT_DIR"));
-    let supported = variable("CARGO_CFG_TARGET_OS") == "linux"
+    let optimised = variable("PROFILE") == "release";
+    let linux = variable("CARGO_CFG_TARGET_OS") == "linux";
+    let supported = linux
         && variable("CARGO_CFG_TARGET_ARCH") == "x86_64"
-        && variable("CARGO_CFG_TARGET_ENV") == "gnu";
-    let bytes = match env::var_os("UNPICK_BUILT_RUNTIME") {
-        Some(path) => {
-            println!("cargo::rerun-if-changed={}", Path::new(&path).display());
-            fs::read(&path).unwrap_or_else(|error| panic!("UNPICK_BUILT_RUNTIME={path:?}: {error}"))
-        }
+        && variable("CARGO_CFG_TARGET_ENV") == "gnu"
         // The documentation is built without a network, and runs nothing.
-        None if supported && env::var_os("DOCS_RS").is_none() => built(&out),
+        && env::var_os("DOCS_RS").is_none();
+    // All builds of a clone share the folder: target/profile/build/package/out.
+    let target = out.ancestors().nth(4).unwrap_or(&out);
+    let build = Build {
+        own: &PathBuf::from(variable("CARGO_MANIFEST_DIR")),
+        version: &variable("CARGO_PKG_VERSION"),
+        folder: &target.join("unpick-runtime"),
+        cargo: env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
+    };
+    let later = supported && !optimised && build.near().is_some();
+    let given = env::var_os("UNPICK_BUILT_RUNTIME");
+    let bytes = match &given {
+        Some(path) => {
+            println!("cargo::rerun-if-changed={}", Path::new(path).display());
+            fs::read(path).unwrap_or_else(|error| panic!("UNPICK_BUILT_RUNTIME={path:?}: {error}"))
+        }
+        None if supported && !later => built(&build),
         None => Vec::new(),
     };
+    let folder = if later && given.is_none() { build.folder } else { Path::new("") };
+    println!("cargo::rustc-env=UNPICK_RUNTIME_FOLDER={}", folder.display());
+    if optimised && linux {
+        // Symbols tell those who debug the command line something, and nobody else.
+        println!("cargo::rustc-link-arg-bins=-s");
+    }
     let mut kit = bytes.clone();
     // With what unpacks it, so that another layout is another kit.
     for part in ["include/unpick.h", "include/genmc.h", "include/c++/mutex", "src/cc/kit.rs"] {
@@ -58,101 +66,16 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_default()
 }
 
-/// The runtime, from its sources.
-fn built(out: &Path) -> Vec<u8> {
-    let own = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
-    let near = own.join("../native");
-    let package = out.join("runtime");
-    fs::create_dir_all(package.join("src")).expect("the folder for results can be written");
-    let manifest =
-        if near.join("Cargo.toml").is_file() { manifest_near(&near) } else { manifest_within(&own) };
-    put(&package.join("Cargo.toml"), manifest.as_bytes());
-    put(&package.join("src/lib.rs"), b"");
-    let target = out.join("target");
-    // Everything that the runtime needs, the command line needs as well, so it is here already. In the same versions, if
-    // they are known; else in those that are here. A network is the last resort.
-    let locks = [own.join("../../Cargo.lock"), own.join("Cargo.lock")];
-    let lock = locks.iter().find(|lock| lock.is_file());
-    let kept = package.join("Cargo.lock");
-    let attempts = [(lock, true), (None, true), (lock, false)];
-    let built = attempts.into_iter().any(|(lock, offline)| {
-        match lock {
-            Some(lock) => drop(fs::copy(lock, &kept).expect("the folder for results can be written")),
-            // It may not be there.
-            None => drop(fs::remove_file(&kept)),
-        }
-        build(&package, &target, offline)
-    });
-    assert!(built, "the runtime for C and C++ does not build; what cargo says is above");
-    let release = target.join("release");
-    watch(&release.join("libunpick_native.d"), &near);
-    let library = release.join(LIBRARY);
+/// The runtime, from its sources, which are built again when they change.
+fn built(build: &Build<'_>) -> Vec<u8> {
+    let library = match build.fresh() {
+        Some(library) => library,
+        None => build.run().unwrap_or_else(|problem| panic!("the runtime for C and C++ does not build: {problem}")),
+    };
+    for source in build.sources() {
+        println!("cargo::rerun-if-changed={}", source.display());
+    }
     fs::read(&library).unwrap_or_else(|error| panic!("{}: {error}", library.display()))
-}
-
-/// How the runtime is optimised.
-const PROFILE: &str = "\n[workspace]\n\n[profile.release]\nopt-level = 3\nstrip = \"debuginfo\"\n";
-
-/// A package that has the runtime next to this one among its dependencies, so that cargo builds the runtime alone.
-fn manifest_near(near: &Path) -> String {
-    format!(
-        "[package]\nname = \"runtime-for-unpick\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [dependencies]\n{PACKAGE} = {{ path = {near:?} }}\n{PROFILE}"
-    )
-}
-
-/// A package of the sources of the runtime that are part of this one, as it is published.
-fn manifest_within(own: &Path) -> String {
-    let folder = own.join("runtime");
-    let path = folder.join("manifest.toml");
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let version = variable("CARGO_PKG_VERSION");
-    let lines = text.lines().skip_while(|line| *line != "[dependencies]").skip(1);
-    let needed = lines.take_while(|line| !line.starts_with('[')).map(|line| {
-        // Packages of the workspace are all published in one version.
-        line.replace(".workspace = true", &format!(" = \"={version}\"")) + "\n"
-    });
-    let root = folder.join("src/lib.rs");
-    format!(
-        "[package]\nname = {PACKAGE:?}\nversion = {version:?}\nedition = \"2024\"\n\n\
-         [lib]\npath = {root:?}\ncrate-type = [\"cdylib\"]\n\n[dependencies]\n{}{PROFILE}",
-        needed.collect::<String>()
-    )
-}
-
-/// Lets cargo build the runtime; whether it did.
-fn build(package: &Path, target: &Path, offline: bool) -> bool {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo
-        .args(["build", "--release", "--package", PACKAGE, "--manifest-path"])
-        .arg(package.join("Cargo.toml"));
-    cargo.arg("--target-dir").arg(target);
-    if offline {
-        cargo.arg("--offline");
-    }
-    OUTER.iter().for_each(|name| {
-        cargo.env_remove(name);
-    });
-    cargo.status().unwrap_or_else(|error| panic!("cargo cannot be started: {error}")).success()
-}
-
-/// Writes a file if it would change.
-fn put(path: &Path, bytes: &[u8]) {
-    if fs::read(path).ok().as_deref() != Some(bytes) {
-        fs::write(path, bytes).expect("the folder for results can be written");
-    }
-}
-
-/// Says which sources the runtime was built of: those that cargo has noted.
-fn watch(notes: &Path, near: &Path) {
-    let text = fs::read_to_string(notes).unwrap_or_default();
-    let sources = text.split_once(": ").map(|(_, sources)| sources).unwrap_or_default();
-    for source in sources.replace("\\ ", "\0").split_whitespace() {
-        println!("cargo::rerun-if-changed={}", source.replace('\0', " "));
-    }
-    if near.is_dir() {
-        println!("cargo::rerun-if-changed={}", near.join("Cargo.toml").display());
-    }
 }
 
 /// A number that stands for bytes (FNV-1a, 128 bits).

@@ -51,7 +51,7 @@ const ONLY_IN: [(&str, &[&str]); 9] = [
             "report/src/source.rs",
             "report/src/text.rs",
             "shuttle/src",
-            "unpick/src/reporting.rs",
+            "unpick/src/files.rs",
         ],
     ),
     (

@@ -25,13 +25,13 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Checks an example with a bug, and shows the report
     Demo,
-    /// Runs `cargo test` with settings for the checks in it
+    /// Runs `cargo test` with settings for the checks in it, and lists what each came to
     Test(Test),
     /// Checks a C or C++ program that was compiled by `unpick cc` or `unpick c++`
     Run(Run),
     /// Runs one execution, the one that a report names: of a program, or of each check in `cargo test`
     Replay(Replay),
-    /// Shows a report that was kept as JSON
+    /// Shows a report that was kept as JSON, or the list of the checks of a run
     Explain(Explain),
     /// Runs the bench of bugs under several strategies, and prints how they compare
     ///
@@ -94,7 +94,7 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// A file such as target/unpick/panic-81a8818c.json
+    /// A file such as target/unpick/queue.tests.push_and_pop.json, or target/unpick/checks.jsonl for the last run
     pub(crate) file: PathBuf,
 }
 

@@ -12,6 +12,7 @@ use unpick_runtime::interrupt;
 
 use crate::Exit;
 use crate::args::{Replay, Test};
+use crate::checks::Run;
 use crate::error::Error;
 
 /// Runs `cargo test` with the settings.
@@ -21,12 +22,21 @@ pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
     unpick_check::config::names_are_known()?;
     let config = Config::default().with_environment(given)?;
     registry::execution(&config)?;
-    run(&test.cargo, variables)
+    let collected = Run::begin(&test.cargo)?;
+    let exit = run(&test.cargo, variables, collected.as_ref())?;
+    // Of what does not build, cargo has said all.
+    collected.map_or(Ok(()), |run| run.end(exit != Exit::Error && runs_tests(&test.cargo)))?;
+    Ok(exit)
+}
+
+/// Whether `cargo test` runs tests with these arguments, and does not only build or list them.
+fn runs_tests(arguments: &[OsString]) -> bool {
+    !arguments.iter().any(|word| word == "--no-run" || word == "--list" || word == "--help")
 }
 
 /// Runs `cargo test` with one execution for each check.
 pub(crate) fn replay(replay: &Replay) -> Result<Exit, Error> {
-    run(&replay.arguments, &[("UNPICK_REPLAY", token(&replay.token)?)])
+    run(&replay.arguments, &[("UNPICK_REPLAY", token(&replay.token)?)], None)
 }
 
 /// The token, or the whole path of the file that holds it.
@@ -67,11 +77,16 @@ pub(crate) fn after_interrupt() -> Exit {
     if violated { Exit::Violated } else { Exit::Inconclusive }
 }
 
-fn run(arguments: &[OsString], variables: &[(&'static str, String)]) -> Result<Exit, Error> {
+fn run(
+    arguments: &[OsString],
+    variables: &[(&'static str, String)],
+    collected: Option<&Run>,
+) -> Result<Exit, Error> {
     let test = |more: &[&str]| {
         let mut command = Command::new(program());
         command.arg("test").args(more.iter().map(OsStr::new)).args(arguments);
         command.envs(variables.iter().map(|(name, value)| (name, value)));
+        command.envs(collected.map(Run::variable));
         command
     };
     let status = uninterrupted(&mut test(&[]))?;

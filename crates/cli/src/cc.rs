@@ -13,12 +13,14 @@
 //! | `line` | what the arguments ask for |
 //! | `compiler` | which compiler there is, and what it must be told |
 //! | `kit` | the runtime and the headers, unpacked |
+//! | `runtime` | how the runtime is built |
 //! | `lint` | atomic operations in the program that the runtime cannot see |
 
 mod compiler;
 pub(crate) mod kit;
 mod line;
 mod lint;
+mod runtime;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -16,6 +16,8 @@ pub(crate) enum Error {
     Suppression { path: PathBuf, line: usize, problem: String },
     /// A file is no report.
     NoReport { path: PathBuf, problem: String },
+    /// A file is no list of checks.
+    NoChecks { path: PathBuf, problem: String },
     /// Cargo cannot be started.
     NoCargo(io::Error),
     /// The sources of the examples and the bench are not here.
@@ -28,6 +30,10 @@ pub(crate) enum Error {
     Refused { what: String, instead: String },
     /// The runtime for C and C++ is not part of this build.
     NoRuntime,
+    /// The runtime for C and C++ is built of sources that have gone.
+    NoRuntimeSources,
+    /// The runtime for C and C++ does not build.
+    NotBuilt { problem: String },
     /// There is no folder to unpack things to.
     NoCache,
     /// Things cannot be unpacked.
@@ -73,6 +79,11 @@ impl fmt::Display for Error {
                 "`{}` is not a report of unpick: {problem}; reports are written to target/unpick/*.json",
                 path.display()
             ),
+            Error::NoChecks { path, problem } => write!(
+                f,
+                "`{}` does not list checks: {problem}; `unpick test` writes such a file to target/unpick",
+                path.display()
+            ),
             Error::NoCargo(problem) => {
                 write!(f, "cargo cannot be started: {problem}; install it, or put it on the PATH")
             }
@@ -83,7 +94,7 @@ impl fmt::Display for Error {
             ),
             Error::NotShown { ending } => write!(
                 f,
-                "the example {ending} instead of showing its bug; unset the UNPICK_ variables and try again"
+                "the example {ending} instead of showing its bug; unset UNPICK_ variables and RUSTFLAGS, and try again"
             ),
             Error::NoCompiler { program, problem } => write!(
                 f,
@@ -94,6 +105,14 @@ impl fmt::Display for Error {
                 f,
                 "this build of unpick cannot check C and C++ programs; build it on Linux on 64-bit x86"
             ),
+            Error::NoRuntimeSources => write!(
+                f,
+                "this build of unpick compiles the runtime for C and C++ from the clone that it was built in, which has gone; run \
+                 `cargo install --path crates/cli` in a clone"
+            ),
+            Error::NotBuilt { problem } => {
+                write!(f, "the runtime for C and C++ cannot be built: {problem}; `cargo test -p unpick-native` may say more")
+            }
             Error::NoCache => write!(
                 f,
                 "there is no folder for the runtime, since neither HOME nor XDG_CACHE_HOME is set; set UNPICK_CACHE to one"

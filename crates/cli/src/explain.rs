@@ -1,11 +1,13 @@
-//! A report that was kept as JSON, shown again.
+//! A report that was kept as JSON, shown again; or the table of the checks of a run.
 //!
-//! What is shown is what the check has printed, for the width of this terminal. The format is that of `unpick_report::json`.
+//! What is shown is what the check has printed, for the width of this terminal. The formats are those of `unpick_report::json` and
+//! `unpick_report::ledger`.
 
 use serde_json::Value;
 use unpick_report::TextOptions;
 
 use crate::args::Explain;
+use crate::checks;
 use crate::error::Error;
 use crate::native::{REPLAY, shown};
 
@@ -14,6 +16,9 @@ pub(crate) fn explain(asked: &Explain) -> Result<String, Error> {
     let path = &asked.file;
     let text =
         std::fs::read_to_string(path).map_err(|problem| Error::Unreadable { path: path.clone(), problem })?;
+    if unpick_report::ledger::is_one(&text) {
+        return checks::table(path, &text);
+    }
     tell(&text).map_err(|problem| Error::NoReport { path: path.clone(), problem })
 }
 

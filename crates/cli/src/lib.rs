@@ -1,7 +1,7 @@
 //! unpick on the command line.
 //!
 //! It links no front-end: it starts cargo, which builds and runs the programs under test, and
-//! reads what they leave behind. The binaries `unpick` and `cargo-unpick` are the same program.
+//! reads what they leave behind. `unpick` is the program; `cargo-unpick`, `unpick-cc` and `unpick-cxx` start it by these names.
 //!
 //! | module | does |
 //! |---|---|
@@ -12,6 +12,7 @@
 //! | `compare` | strategies side by side, on the bench of bugs |
 //! | `cc` | the compiler for C and C++, with the runtime |
 //! | `cargo` | `cargo test` with settings, and replay |
+//! | `checks` | the table of checks at the end of `unpick test` |
 //! | `native` | checks of C and C++ programs |
 //! | `explain` | a JSON report made readable |
 //! | `migrate` | what a crate uses of loom or Shuttle |
@@ -24,6 +25,7 @@
 mod args;
 mod cargo;
 mod cc;
+mod checks;
 mod compare;
 mod demo;
 mod error;

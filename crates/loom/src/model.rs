@@ -101,13 +101,10 @@ impl Builder {
             let program = Arc::clone(program);
             return repeat(&check, file, move || program());
         }
-        let mut verdict = check.run_or_end(program);
-        let was_lost = verdict.as_ref().is_err_and(Error::is_lost);
-        if was_lost && self.preemption_bound.is_none() {
-            // Threads share what is not seen here, such as the count of an `Arc` of std. Executions in which effects take
-            // place in order, as they do with loom, can be repeated step by step.
-            verdict = check.clone().strategy("in-order").run_or_end(program);
-        }
+        // Threads may share what is not seen here, such as the count of an `Arc` of std. Executions in which effects take
+        // place in order, as they do with loom, can be repeated step by step.
+        let in_order = self.preemption_bound.is_none().then(|| check.clone().strategy("in-order"));
+        let (verdict, was_lost) = check.run_or_end(program, in_order.as_ref());
         if let (Some(file), Ok(Verdict::Violated(violated))) = (&self.checkpoint_file, &verdict) {
             write(file, &violated.finding.token);
         }

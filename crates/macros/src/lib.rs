@@ -6,11 +6,17 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "check")]
+mod arguments;
+#[cfg(feature = "check")]
+mod checked;
 mod parse;
+#[cfg(not(feature = "check"))]
+mod unchecked;
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-use parse::{Arguments, Function, Problem, Token};
+use parse::{Problem, Token};
 
 /// Makes a function a test that is checked in every execution.
 ///
@@ -23,20 +29,21 @@ use parse::{Arguments, Function, Problem, Token};
 /// ```
 ///
 /// The documentation of `unpick::test` has the settings and examples that run.
+///
+/// Without the feature `check` nothing of it is left in an ordinary build, and a build of tests has a test in its place that is
+/// passed over and says why.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (arguments, item): (Vec<_>, Vec<_>) = (arguments.into_iter().collect(), item.into_iter().collect());
-    let read = match parse::arguments(&plain(&arguments)) {
-        Ok(read) => read,
-        Err(problem) => return refuse(&problem, &arguments, &item),
-    };
-    match parse::function(&plain(&item)) {
-        Ok(function) => expand(&read, &function, &arguments, &item),
-        Err(problem) => refuse(&problem, &item, &[]),
-    }
+    #[cfg(feature = "check")]
+    let expanded = checked::expand(&arguments, &item);
+    #[cfg(not(feature = "check"))]
+    let expanded = unchecked::expand(&arguments, &item);
+    expanded
 }
 
 /// The settings of [`macro@test`], as the rows of a table in Markdown: for its documentation.
+#[cfg(feature = "check")]
 #[doc(hidden)]
 #[proc_macro]
 pub fn settings(_: TokenStream) -> TokenStream {
@@ -75,65 +82,9 @@ fn refuse(problem: &Problem, tokens: &[TokenTree], kept: &[TokenTree]) -> TokenS
     error.into_iter().collect()
 }
 
-/// ```text
-/// #[::core::prelude::v1::test]
-/// attributes fn name() {
-///     fn name() -> Type { body }
-///     unpick::attribute::check(&[(variable, value), ...], || unpick::attribute::settle(name()))
-/// }
-/// ```
-fn expand(
-    arguments: &Arguments,
-    function: &Function,
-    argument_tokens: &[TokenTree],
-    item: &[TokenTree],
-) -> TokenStream {
-    let library = match &arguments.path {
-        None => path("::unpick"),
-        Some((path, at)) => {
-            let span = argument_tokens[*at].span();
-            let Ok(parsed) = path.parse::<TokenStream>() else {
-                let problem = Problem { at: Some(*at), message: String::from("this is no path") };
-                return refuse(&problem, argument_tokens, item);
-            };
-            let mut parsed: Vec<TokenTree> = parsed.into_iter().collect();
-            parsed.iter_mut().for_each(|token| token.set_span(span));
-            parsed
-        }
-    };
-    let called = |name: &str, inner: TokenStream| {
-        let mut call = library.clone();
-        call.extend(path(&format!("::{name}")));
-        call.push(bracketed(Delimiter::Parenthesis, inner));
-        call
-    };
-    let name = &item[function.name];
-    let mut run = vec![name.clone(), bracketed(Delimiter::Parenthesis, TokenStream::new())];
-    if function.is_async {
-        run = called("future::block_on", run.into_iter().collect());
-    }
-    let mut inner: Vec<TokenTree> = vec![sign('&')];
-    let pairs = arguments.settings.iter().flat_map(|(variable, value)| {
-        let pair = [text(variable), sign(','), text(value)];
-        [bracketed(Delimiter::Parenthesis, pair.into_iter().collect()), sign(',')]
-    });
-    inner.extend([bracketed(Delimiter::Bracket, pairs.collect()), sign(',')]);
-    inner.extend([joint('|'), sign('|')]);
-    inner.extend(called("attribute::settle", run.into_iter().collect()));
-
-    let mut body: Vec<TokenTree> = item[function.signature.clone()].to_vec();
-    body.push(item[function.body].clone());
-    body.extend(called("attribute::check", inner.into_iter().collect()));
-
-    let mut out = vec![
-        sign('#'),
-        bracketed(Delimiter::Bracket, path("::core::prelude::v1::test").into_iter().collect()),
-    ];
-    out.extend(item[function.before.clone()].iter().cloned());
-    out.push(TokenTree::Ident(Ident::new("fn", name.span())));
-    out.extend([name.clone(), bracketed(Delimiter::Parenthesis, TokenStream::new())]);
-    out.push(bracketed(Delimiter::Brace, body.into_iter().collect()));
-    out.into_iter().collect()
+/// The attribute `#[test]` of the language.
+fn plain_test() -> [TokenTree; 2] {
+    [sign('#'), bracketed(Delimiter::Bracket, path("::core::prelude::v1::test").into_iter().collect())]
 }
 
 /// The tokens of a path such as `::core::compile_error`.

@@ -12,10 +12,12 @@
 //! | [`json`](mod@json) | the same, complete, for other programs |
 //! | [`source`](mod@source) | lines of source, and names of objects taken from them |
 //! | [`progress`] | the line that a long check shows |
+//! | [`ledger`] | the table of all checks of a run |
 
 #![forbid(unsafe_code)]
 
 pub mod json;
+pub mod ledger;
 pub mod progress;
 pub mod source;
 pub mod text;

@@ -93,7 +93,7 @@ impl fmt::Display for Progress<'_> {
 }
 
 /// A number with a comma between groups of three digits.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -118,7 +118,7 @@ fn per_second(rate: f64) -> String {
 }
 
 /// A duration in its two largest units.
-fn duration(elapsed: Duration) -> String {
+pub(crate) fn duration(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     match seconds {
         0..10 => format!("{:.1} s", elapsed.as_millis() as f64 / 1e3),

@@ -3,17 +3,19 @@
 use crate::SETTINGS;
 
 /// Variables that mean something to other parts of unpick: compilers and files of the command line, the stand-in for Shuttle,
-/// how programs and the command line find each other.
-const OTHERS: [&str; 9] = [
+/// how programs and the command line find each other, and the file that lists checks.
+const OTHERS: [&str; 11] = [
     "UNPICK_CC",
     "UNPICK_CXX",
     "UNPICK_CACHE",
     "UNPICK_RUNTIME",
+    "UNPICK_RUNTIME_FOLDER",
     "UNPICK_LINT",
     "UNPICK_KIT",
     "UNPICK_BUILT_RUNTIME",
     "UNPICK_CHANNEL",
     "UNPICK_EVERY_ORDER",
+    "UNPICK_CHECKS",
 ];
 
 /// What is wrong with the name of a variable, if it looks like a setting and is none.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,6 +12,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use unpick::report::TextOptions;
+use unpick::stand_in::Note;
 use unpick::trace::Finding;
 use unpick::{Check, Error, Reason, Timeouts, Verdict, stand_in};
 use unpick_core::plan::Single;
@@ -53,10 +54,12 @@ impl<S: Scheduler + 'static> Runner<S> {
         F: Fn() + Send + Sync + 'static,
     {
         let Runner { config, scheduler } = self;
+        let place = Location::caller();
+        let begin = || Note::begin(place);
         match scheduler.native() {
-            Some(Native::Replay { token }) => run_replay(&config, &token, f),
-            Some(Native::Strategy(strategy)) => run_strategy(&config, *scheduler, strategy, f),
-            None => run_asking(&config, *scheduler, f),
+            Some(Native::Replay { token }) => run_replay(&config, &token, begin, f),
+            Some(Native::Strategy(strategy)) => run_strategy(&config, *scheduler, strategy, begin, f),
+            None => run_asking(&config, *scheduler, begin, f),
         }
     }
 }
@@ -89,7 +92,13 @@ fn program<F: Fn()>(f: F, rules: Rules, unseen: &Arc<AtomicBool>) -> impl Fn() +
 }
 
 /// Runs a test by a strategy of unpick's, in place of a scheduler that has its name.
-fn run_strategy<S, F>(config: &Config, scheduler: S, strategy: NativeStrategy, f: F) -> usize
+fn run_strategy<S, F>(
+    config: &Config,
+    scheduler: S,
+    strategy: NativeStrategy,
+    begin: impl FnOnce() -> Note,
+    f: F,
+) -> usize
 where
     S: Scheduler,
     F: Fn() + Send + Sync + 'static,
@@ -102,7 +111,7 @@ where
     let draws = matches!(search, Search::Drawn(_));
     let name = match &search {
         Search::Drawn(name) => name,
-        Search::Every if config.runs_every_order() => return run_asking(config, scheduler, f),
+        Search::Every if config.runs_every_order() => return run_asking(config, scheduler, begin, f),
         Search::Every => "optimal",
     };
     let check =
@@ -110,7 +119,8 @@ where
     let f = Arc::new(f);
     let theirs = Arc::clone(&f);
     let unseen = Arc::new(AtomicBool::new(false));
-    let verdict = check.run(program(move || theirs(), Rules { draws, randomness }, &unseen));
+    let note = begin();
+    let verdict = check.run_unnoted(program(move || theirs(), Rules { draws, randomness }, &unseen));
     let again = match &verdict {
         // The search did not see all that threads share: it may have missed something, or followed an order of steps
         // that cannot be.
@@ -125,8 +135,9 @@ where
         _ => false,
     };
     if again {
-        return run_asking(config, scheduler, move || f());
+        return run_asking(config, scheduler, || note, move || f());
     }
+    note.end(&verdict);
     let verdict = conclude(config, verdict);
     let stats = verdict.stats();
     // What a search gives up on the way is no execution; what a sampler does is one that it has drawn.
@@ -135,7 +146,7 @@ where
 }
 
 /// Runs one execution, by unpick's schedule of it.
-fn run_replay<F>(config: &Config, token: &str, f: F) -> usize
+fn run_replay<F>(config: &Config, token: &str, begin: impl FnOnce() -> Note, f: F) -> usize
 where
     F: Fn() + Send + Sync + 'static,
 {
@@ -143,13 +154,15 @@ where
     let replay = |draws| {
         let f = Arc::clone(&f);
         let rules = Rules { draws, randomness: true };
-        stand_in::replaying(check(config), token).run(program(move || f(), rules, &Arc::default()))
+        stand_in::replaying(check(config), token).run_unnoted(program(move || f(), rules, &Arc::default()))
     };
+    let note = begin();
     // The schedule does not say who found it: one that draws random numbers, or one that does not.
     let verdict = match replay(true) {
         Err(error) if !stand_in::is_mended(&error) => replay(false).or(Err(error)),
         verdict => verdict,
     };
+    note.end(&verdict);
     if !matches!(&verdict, Err(error) if stand_in::is_mended(error)) {
         conclude(config, verdict);
     }
@@ -157,7 +170,7 @@ where
 }
 
 /// Runs a test by asking a scheduler.
-fn run_asking<S, F>(config: &Config, mut scheduler: S, f: F) -> usize
+fn run_asking<S, F>(config: &Config, mut scheduler: S, begin: impl FnOnce() -> Note, f: F) -> usize
 where
     S: Scheduler,
     F: Fn() + Send + Sync + 'static,
@@ -165,6 +178,7 @@ where
     if scheduler.new_execution().is_none() {
         return 0;
     }
+    let note = begin();
     let check = check(config).model("sc").strategy("random");
     let most = match config.max_steps {
         MaxSteps::None => usize::MAX,
@@ -212,6 +226,7 @@ where
     if let Some(payload) = panicked {
         resume_unwind(payload);
     }
+    note.end(&verdict);
     conclude(config, verdict);
     executions
 }

@@ -19,6 +19,7 @@ use unpick_report::TextOptions;
 use unpick_runtime::worker::{Explored, Task};
 use unpick_runtime::{Limits, Program, interrupt, ops, site, worker};
 
+use crate::files;
 use crate::here;
 use crate::learning::{self, Lesson};
 use crate::replay;
@@ -321,12 +322,18 @@ impl Check {
     /// [`Reason::Interrupted`](crate::Reason::Interrupted) if no violation was found, and so do all that are started later. A second one
     /// ends the process. While no check runs, and if the program has a handler of its own, the signal does what
     /// it does without unpick.
+    #[track_caller]
     pub fn run<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Verdict, Error> {
         self.run_program(&(Arc::new(f) as Program))
     }
 
     /// As [`run`](Check::run); what is generic is compiled once for each closure, and stays small.
+    #[track_caller]
     fn run_program(&self, program: &Program) -> Result<Verdict, Error> {
+        files::noted(Location::caller(), || self.carried_out(program))
+    }
+
+    pub(crate) fn carried_out(&self, program: &Program) -> Result<Verdict, Error> {
         carry_out(&self.overridden()?, program)
     }
 
@@ -353,14 +360,15 @@ impl Check {
 
     #[track_caller]
     fn check_program(&self, program: &Program) {
-        self.conclude(self.run_or_end(program));
+        self.conclude(self.run_or_end(program, None).0);
     }
 
     /// Carries out the check, for front-ends that look at the verdict before they [conclude](Check::conclude);
-    /// after Ctrl-C the process ends, as said at [`check`](Check::check).
+    /// after Ctrl-C the process ends, as said at [`check`](Check::check). If the program does not repeat itself and there is
+    /// `another` check, that one is carried out instead; returned is also whether it was.
     #[doc(hidden)]
     #[track_caller]
-    pub fn run_or_end(&self, program: &Program) -> Result<Verdict, Error> {
+    pub fn run_or_end(&self, program: &Program, another: Option<&Check>) -> (Result<Verdict, Error>, bool) {
         let config = self.overridden();
         // A single execution is not worth a verdict so far.
         let searches = config.as_ref().is_ok_and(|config| config.replay.is_none());
@@ -369,13 +377,21 @@ impl Check {
             drop(listening);
             interrupt::end_process(INCONCLUSIVE);
         }
-        let result = config.and_then(|config| carry_out(&config, program));
+        let mut lost = false;
+        let result = files::noted(Location::caller(), || {
+            let result = carry_out(&config?, program);
+            lost = result.as_ref().is_err_and(Error::is_lost);
+            match another.filter(|_| lost) {
+                Some(another) => another.carried_out(program),
+                None => result,
+            }
+        });
         if interrupt::requested() {
             let code = tell_interrupted(&result, Location::caller());
             drop(listening);
             interrupt::end_process(code);
         }
-        result
+        (result, lost && another.is_some())
     }
 
     /// Returns if the verdict is good, as [`check`](Check::check) does.

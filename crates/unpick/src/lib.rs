@@ -67,6 +67,8 @@ pub mod cell;
 #[cfg(any(feature = "check", unpick))]
 pub mod collections;
 #[cfg(any(feature = "check", unpick))]
+mod files;
+#[cfg(any(feature = "check", unpick))]
 pub mod future;
 #[cfg(any(feature = "check", unpick))]
 pub mod hash;
@@ -127,6 +129,9 @@ pub use unpick_core::trace;
 /// | variable | attribute | `Check` | values | default | meaning |
 /// |---|---|---|---|---|---|
 #[cfg_attr(any(feature = "check", unpick), doc = unpick_macros::settings!())]
+///
+/// Without the feature `check` the function is left out: an ordinary build has nothing of it, and `cargo test` lists the test as
+/// one that was passed over, and why.
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_macros::test;
 #[cfg(any(feature = "check", unpick))]

@@ -19,6 +19,7 @@ use unpick_driver::witness::{Found, retrace};
 use unpick_runtime::Program;
 
 use crate::api;
+use crate::files;
 use crate::replay;
 
 /// Tokens up to this length are printed; longer ones go into a file.
@@ -79,29 +80,12 @@ pub(crate) fn report_schedule(
         strategy: strategies::title(config),
         execution: number,
     };
-    let name = format!("{}-{:08x}", finding.title.replace(' ', "-"), schedule.fingerprint);
-    let file = (token.len() > LONGEST_TOKEN).then(|| save(&format!("{name}.schedule"), &token)).flatten();
+    let name =
+        files::report_name(&format!("{}-{:08x}", finding.title.replace(' ', "-"), schedule.fingerprint));
+    let file = (token.len() > LONGEST_TOKEN).then(|| files::save(&format!("{name}.schedule"), &token)).flatten();
     if let Some(path) = file {
         finding.token = path.display().to_string();
     }
-    let saved = save(&format!("{name}.json"), &format!("{:#}\n", unpick_report::json(&finding)));
+    let saved = files::save(&format!("{name}.json"), &format!("{:#}\n", unpick_report::json(&finding)));
     Ok((finding, saved))
-}
-
-/// Writes a file below `target/unpick`; `None` if that is not possible.
-fn save(name: &str, text: &str) -> Option<PathBuf> {
-    let folder = folder()?.join("unpick");
-    std::fs::create_dir_all(&folder).ok()?;
-    let path = folder.join(name);
-    std::fs::write(&path, text).ok()?;
-    Some(path)
-}
-
-/// The folder that cargo builds into.
-fn folder() -> Option<PathBuf> {
-    if let Some(target) = std::env::var_os("CARGO_TARGET_DIR") {
-        return Some(PathBuf::from(target));
-    }
-    let here = std::env::current_dir().ok()?;
-    here.ancestors().map(|folder| folder.join("target")).find(|target| target.is_dir())
 }

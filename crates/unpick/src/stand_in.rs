@@ -13,6 +13,7 @@ use unpick_runtime::worker::Task;
 use unpick_runtime::{Program, ops, panics};
 
 use crate::api::{self, Check};
+pub use crate::files::Note;
 use crate::future::{self, JoinHandle};
 use crate::here;
 use crate::learning::Lesson;
@@ -29,6 +30,16 @@ impl Check {
     pub fn task<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Task, Error> {
         let program: Program = Arc::new(f);
         Ok(api::task(&self.config, &program, registry::plan(&self.config)?))
+    }
+
+    /// As [`run`](Check::run), for a front-end that makes a [`Note`] of the check by itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Check::run).
+    #[doc(hidden)]
+    pub fn run_unnoted<F: Fn() + Send + Sync + 'static>(&self, f: F) -> Result<Verdict, Error> {
+        self.carried_out(&(Arc::new(f) as Program))
     }
 
     /// Whether only shared pointers and explicit allocations are leaks when they are left behind, and not

@@ -1,7 +1,9 @@
-//! `unpick cc`, as a program of one word.
+//! `unpick cc`, as a program of one word: it starts `unpick`, which looks at the name that it is called by.
+
+mod shim;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    unpick_cli::main()
+    shim::run("unpick-cc")
 }

@@ -1,14 +1,20 @@
 //! What the compiler needs from us, unpacked: the runtime and the headers.
 //!
-//! They are part of the command line, so that `cargo install` is enough. They are unpacked once, to a folder named by what is
-//! in it: programs keep the path of their runtime, and go on with it when unpick is updated.
+//! They are part of the command line, so that `cargo install` is enough; but a command line that is not optimised builds the runtime
+//! when it is first needed. They are unpacked once, to a folder named by what is in it: programs keep the path of their runtime,
+//! and go on with it when unpick is updated.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::Environment;
+use super::runtime::Build;
+use crate::cargo;
 use crate::error::Error;
 
-/// The runtime, a shared library; empty where it cannot be built.
+/// Where the runtime is built when it is needed; empty if it is part of the command line, or cannot be built.
+const FOLDER: &str = env!("UNPICK_RUNTIME_FOLDER");
+/// The runtime, a shared library; empty if it is not part of the command line.
 const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libunpick_native.so"));
 /// A number for what is unpacked.
 const CONTENT: &str = env!("UNPICK_KIT");
@@ -38,15 +44,14 @@ impl Kit {
         let cache = environment.cache.as_ref().ok_or(Error::NoCache)?;
         let cache = std::path::absolute(cache)
             .map_err(|problem| Error::NotUnpacked { path: cache.clone(), problem })?;
-        match &environment.runtime {
-            None if RUNTIME.is_empty() => Err(Error::NoRuntime),
-            None => Kit::made(&cache, CONTENT, RUNTIME),
-            Some(path) => {
-                let unreadable = |problem| Error::Unreadable { path: path.clone(), problem };
-                let bytes = std::fs::read(path).map_err(unreadable)?;
-                Kit::made(&cache, &format!("{CONTENT}-{:016x}", number(&bytes)), &bytes)
-            }
-        }
+        let path = match &environment.runtime {
+            Some(path) => path.clone(),
+            None if !FOLDER.is_empty() => built()?,
+            None if RUNTIME.is_empty() => return Err(Error::NoRuntime),
+            None => return Kit::made(&cache, CONTENT, RUNTIME),
+        };
+        let bytes = std::fs::read(&path).map_err(|problem| Error::Unreadable { path, problem })?;
+        Kit::made(&cache, &format!("{CONTENT}-{:016x}", number(&bytes)), &bytes)
     }
 
     fn made(cache: &Path, name: &str, runtime: &[u8]) -> Result<Kit, Error> {
@@ -105,6 +110,25 @@ impl Kit {
     pub(crate) fn stand_in(&self) -> PathBuf {
         self.folder.join("stand-in")
     }
+}
+
+/// The runtime, built now unless it has been.
+fn built() -> Result<PathBuf, Error> {
+    let build = Build {
+        own: Path::new(env!("CARGO_MANIFEST_DIR")),
+        version: env!("CARGO_PKG_VERSION"),
+        folder: Path::new(FOLDER),
+        cargo: cargo::program(),
+    };
+    if let Some(library) = build.fresh() {
+        return Ok(library);
+    }
+    if build.near().is_none() {
+        return Err(Error::NoRuntimeSources);
+    }
+    // Standard error that has gone away leaves nobody to tell.
+    let _ = writeln!(std::io::stderr(), "unpick: building the runtime for C and C++ programs, once");
+    build.run().map_err(|problem| Error::NotBuilt { problem })
 }
 
 /// A number that stands for bytes (FNV-1a).
