@@ -73,10 +73,19 @@ const ONLY_IN: [(&str, &[&str]); 9] = [
         "unpick_strategies::",
         &["check/src/auto.rs", "check/src/registry.rs", "check/src/strategies.rs", "testkit/src"],
     ),
-    ("io::stderr", &["check/src/meter.rs", "cli/src", "compare/src/command.rs", "unpick/src/api.rs"]),
-    ("io::stdout", &["cli/src", "compare/src", "runtime/src/worker.rs"]),
-    ("print!(", &["cli/src", "runtime/src/worker.rs"]),
-    ("println!(", &["cli/src", "loom/src/model.rs"]),
+    (
+        "io::stderr",
+        &[
+            "check/src/meter.rs",
+            "cli/src",
+            "compare/src/command.rs",
+            "runtime/src/streams.rs",
+            "unpick/src/api.rs",
+        ],
+    ),
+    ("io::stdout", &["cli/src", "compare/src", "runtime/src/streams.rs"]),
+    ("print!(", &["cli/src", "runtime/src/streams.rs"]),
+    ("println!(", &["cli/src", "loom/src/model.rs", "runtime/src/streams.rs"]),
     (
         "::write(2",
         &[

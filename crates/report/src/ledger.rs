@@ -412,12 +412,12 @@ assumed:
         ];
         entries[2].place = String::from("src/lib.rs:9");
         let expected = "\
-check                 verdict  executions    time  assumed
+check               verdict  executions    time  assumed
 ring
-  a                   holds         1,234  1.5 ms
+  a                 holds         1,234  1.5 ms
 ring.it
-  a (src/lib.rs:7)    error         1,234  1.5 ms           not deterministic
-  a (src/lib.rs:9)    holds         1,234  1.5 ms
+  a (src/lib.rs:7)  error         1,234  1.5 ms           not deterministic
+  a (src/lib.rs:9)  holds         1,234  1.5 ms
 
 3 checks: 2 hold, 1 error
 ";

@@ -31,6 +31,7 @@ mod signals;
 pub mod site;
 mod stacks;
 mod statics;
+mod streams;
 mod tag;
 mod trial;
 mod watching;

@@ -30,7 +30,7 @@ use crate::parked::{Pending, Worker};
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::session::{self, Program, Session};
-use crate::{arena, current, interrupt, panics, signals, site};
+use crate::{arena, current, interrupt, panics, signals, site, streams};
 
 /// What an exploration leaves behind.
 pub struct Explored {
@@ -120,7 +120,7 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
     let mut state = State { explorer, cpu: Duration::ZERO, warm: false, recorder: task.recorder };
     let started = Instant::now();
     // Here, and not on the worker: the caller may have locked one.
-    open_streams();
+    streams::open();
     loop {
         let mutant = mutant::chosen();
         let worker = Worker::take().map_err(|error| Error::Machine {
@@ -235,15 +235,6 @@ fn work(session: &mut Box<Session>, state: &mut State) -> Result<Pause, Error> {
     current::reset();
     state.cpu += thread_cpu().saturating_sub(cpu);
     pause
-}
-
-/// Makes sure that the buffers of the standard streams are born on the system heap, and so is the
-/// one in which a test harness captures output. That one is reached by printing only, and an empty
-/// write makes no room in it; a carriage return is the least that shows.
-#[allow(clippy::print_stderr, reason = "see above")]
-fn open_streams() {
-    let _ = (std::io::stdin(), std::io::stdout());
-    eprint!("\r");
 }
 
 fn work_on(session: &mut Box<Session>, state: &mut State) -> Result<Pause, Error> {

@@ -53,6 +53,21 @@ fn what_later_executions_print_is_captured() {
     panic!("and fails to be shown");
 }
 
+/// Only what a harness captures is opened by printing: a log has nothing of it.
+#[test]
+fn a_check_prints_nothing_by_itself() {
+    if is_child() {
+        for _ in 0..3 {
+            holds(|| assert!(choose(2) < 2));
+            std::thread::spawn(|| holds(|| assert!(choose(2) < 2))).join().unwrap();
+        }
+        return;
+    }
+    let output = child(&test_name!(a_check_prints_nothing_by_itself), &[]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success());
+}
+
 #[test]
 fn maps_with_random_keys_do_not_matter_by_themselves() {
     let (executions, _) = holds(|| {

@@ -1,6 +1,7 @@
 //! What the tests share.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -46,6 +47,26 @@ pub(crate) fn violated(program: impl Fn() + Send + Sync + 'static) -> Finding {
 /// The report of a finding.
 pub(crate) fn told(finding: &Finding) -> String {
     unpick::report::text(finding, &Default::default())
+}
+
+/// Compares a text with the golden file of this name; `INSTA_UPDATE=always` writes it, as for other packages. The tool for such
+/// files is not used here, since examples would be built with it.
+#[track_caller]
+pub(crate) fn is_snapshot(source: &str, name: &str, text: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/snapshots");
+    let path = folder.join(name).with_extension("snap");
+    let header = format!("---\nsource: {source}\n---\n");
+    if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
+        std::fs::write(&path, format!("{header}{}\n", text.trim_end())).unwrap();
+        return;
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    let golden = golden.splitn(3, "---\n").nth(2).unwrap_or_default().trim_end();
+    assert!(
+        golden == text.trim_end(),
+        "{} has\n{golden}\nand not, as INSTA_UPDATE=always would write it,\n{text}",
+        path.display()
+    );
 }
 
 /// What a program gives in all its complete executions, and how many executions there are.

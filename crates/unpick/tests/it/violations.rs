@@ -26,9 +26,7 @@ macro_rules! violations {
                 }
                 let finding = violated($broken);
                 assert_eq!(finding.title, $title, "{}", told(&finding));
-                insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
-                    insta::assert_snapshot!(stringify!($name), told(&$crate::violations::plain(&finding)));
-                });
+                is_snapshot(file!(), stringify!($name), &told(&$crate::violations::plain(&finding)));
                 let name = test_name!($name);
                 let output = child(&name, &[("UNPICK_REPLAY", &finding.token)]);
                 let text = text_of(&output);
