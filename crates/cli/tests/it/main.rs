@@ -6,6 +6,7 @@ mod native;
 mod options;
 mod readme;
 mod suppressions;
+mod table;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

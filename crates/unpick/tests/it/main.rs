@@ -12,6 +12,7 @@ mod basics;
 mod bounded;
 mod broken;
 mod channels;
+mod checks;
 mod counts;
 mod detached;
 mod errors;
