@@ -68,10 +68,9 @@ fn variable(name: &str) -> String {
 
 /// The runtime, from its sources, which are built again when they change.
 fn built(build: &Build<'_>) -> Vec<u8> {
-    let library = match build.fresh() {
-        Some(library) => library,
-        None => build.run().unwrap_or_else(|problem| panic!("the runtime for C and C++ does not build: {problem}")),
-    };
+    let library = build.run(|| {});
+    let library =
+        library.unwrap_or_else(|problem| panic!("the runtime for C and C++ does not build: {problem}"));
     for source in build.sources() {
         println!("cargo::rerun-if-changed={}", source.display());
     }

@@ -100,14 +100,16 @@ fn an_interrupted_comparison_shows_what_it_has() {
 
     let asked =
         ["--programs", "bakery,boost_fifo", "--strategies", "optimal", "--tables", "bugs", "--time", "60s"];
-    let child = Command::new(env!("CARGO_BIN_EXE_unpick-compare"))
+    // What runs these tests in the background may let them ignore the signal.
+    let child = Command::new("env")
+        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_unpick-compare")])
         .args(asked)
         .arg("--markdown")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the comparison can be started");
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_secs(600);
     while !child_of(child.id()).is_some_and(|line| line.contains("\"boost_fifo\"")) {
         assert!(Instant::now() < until, "the second program is never run");
         std::thread::sleep(Duration::from_millis(5));

@@ -1,7 +1,7 @@
 //! unpick finds concurrency bugs, and proves their absence within stated bounds.
 //!
 //! ```
-//! use std::sync::Arc;
+//! use unpick::sync::Arc;
 //! use unpick::sync::atomic::{AtomicUsize, Ordering};
 //! use unpick::thread;
 //!
@@ -44,11 +44,13 @@
 //!
 //! ```toml
 //! [dependencies]
-//! unpick = "0.1"
+//! unpick = { path = "../unpick/crates/unpick" }
 //!
 //! [dev-dependencies]
-//! unpick = { version = "0.1", features = ["check"] }
+//! unpick = { path = "../unpick/crates/unpick", features = ["check"] }
 //! ```
+//!
+//! The path is that of a clone: unpick is not on crates.io yet.
 //!
 //! Then `cargo test` checks, and an ordinary build has `std`'s own types, at no cost. `--cfg unpick`
 //! in `RUSTFLAGS` is the explicit twin of the feature. Cargo turns the feature on for examples and
@@ -104,7 +106,7 @@ pub use unpick_core::trace;
 /// Makes a function a test that is checked in every execution: `#[test]` and [`fn@check`] in one.
 ///
 /// ```
-/// use std::sync::Arc;
+/// use unpick::sync::Arc;
 /// use unpick::sync::atomic::{AtomicUsize, Ordering};
 /// use unpick::thread;
 ///

@@ -127,8 +127,9 @@ fn built() -> Result<PathBuf, Error> {
         return Err(Error::NoRuntimeSources);
     }
     // Standard error that has gone away leaves nobody to tell.
-    let _ = writeln!(std::io::stderr(), "unpick: building the runtime for C and C++ programs, once");
-    build.run().map_err(|problem| Error::NotBuilt { problem })
+    let tell =
+        || drop(writeln!(std::io::stderr(), "unpick: building the runtime for C and C++ programs, once"));
+    build.run(tell).map_err(|problem| Error::NotBuilt { problem })
 }
 
 /// A number that stands for bytes (FNV-1a).

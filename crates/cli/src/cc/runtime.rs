@@ -58,11 +58,18 @@ impl Build<'_> {
         (!sources.is_empty() && sources.iter().all(is_older)).then(|| self.library())
     }
 
-    /// Builds the runtime of its sources.
-    pub(crate) fn run(&self) -> Result<PathBuf, String> {
+    /// Builds the runtime of its sources, unless another process has just done so. `begins` is called if it is built.
+    pub(crate) fn run(&self, begins: impl FnOnce()) -> Result<PathBuf, String> {
         let package = self.folder.join("runtime");
         let unwritable = |error: std::io::Error| format!("{} cannot be written: {error}", package.display());
         fs::create_dir_all(package.join("src")).map_err(unwritable)?;
+        // Compilers run side by side. The lock is given back when the file is closed.
+        let lock = fs::File::create(self.folder.join("lock")).map_err(unwritable)?;
+        lock.lock().map_err(unwritable)?;
+        if let Some(library) = self.fresh() {
+            return Ok(library);
+        }
+        begins();
         // What changes while it is built is not in it.
         let began = self.folder.join("began");
         fs::write(&began, "").map_err(unwritable)?;

@@ -4,10 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn unpick() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
-    command.env("UNPICK_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("headers-cache"));
-    command.env_remove("UNPICK_RUNTIME");
-    command
+    crate::native("headers-cache")
 }
 
 /// Builds a program of this folder.

@@ -6,10 +6,12 @@ mod native;
 mod options;
 mod readme;
 mod suppressions;
+#[cfg(unix)]
 mod table;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Once;
 
 /// Runs `unpick` with arguments; gives its exit code, standard output and standard error.
 fn unpick(arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -17,6 +19,37 @@ fn unpick(arguments: &[&str]) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = ended.expect("unpick can be started");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("unpick writes UTF-8");
     (status.code(), text(stdout), text(stderr))
+}
+
+/// `unpick` with the runtime that is its own. It is built first, if it has to be: what cargo says then belongs to no test.
+fn native(cache: &str) -> Command {
+    static BUILT: Once = Once::new();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let command = |cache: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
+        command.env("UNPICK_CACHE", folder.join(cache)).env_remove("UNPICK_RUNTIME");
+        command
+    };
+    BUILT.call_once(|| {
+        let (source, object) = (folder.join("empty.c"), folder.join("empty.o"));
+        std::fs::write(&source, "").expect("a file can be written");
+        let status = command("first-cache").args(["cc", "-c"]).arg(source).arg("-o").arg(object).status();
+        assert!(status.is_ok_and(|status| status.success()));
+    });
+    command(cache)
+}
+
+/// Writes a script that can be started. Another process does so: a file that this one has open for writing, a child that another
+/// test starts meanwhile has open too, and the system refuses to start it.
+#[cfg(unix)]
+fn script(path: &Path, text: &str) {
+    let draft = path.with_extension("draft");
+    std::fs::write(&draft, text).expect("a file can be written");
+    for words in [&["cp"][..], &["chmod", "+x"]] {
+        let files = if words.len() == 1 { &[draft.as_path(), path][..] } else { &[path] };
+        let status = Command::new(words[0]).args(&words[1..]).args(files).status();
+        assert!(status.is_ok_and(|status| status.success()));
+    }
 }
 
 fn sample(name: &str) -> PathBuf {
@@ -162,15 +195,15 @@ wait
 #[test]
 fn an_interrupt_leaves_time_for_the_verdict() {
     use std::io::{BufRead, BufReader, Read};
-    use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
     use std::process::Stdio;
 
     let cargo = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interrupted-cargo");
-    std::fs::write(&cargo, CARGO).expect("a file can be written");
-    std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    script(&cargo, CARGO);
     for command in [&["test"][..], &["compare", "--time", "1s"]] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_unpick"))
+        // What runs these tests in the background may let them ignore the signal.
+        let mut child = Command::new("env")
+            .args(["--default-signal=INT", env!("CARGO_BIN_EXE_unpick")])
             .args(command)
             .env("CARGO", &cargo)
             .process_group(0)

@@ -5,10 +5,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 fn unpick() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
-    command.env("UNPICK_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("native-cache"));
-    command.env_remove("UNPICK_RUNTIME");
-    command
+    crate::native("native-cache")
 }
 
 fn said(command: &mut Command) -> (Option<i32>, String) {

@@ -4,10 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn unpick() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
-    command.env("UNPICK_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("options-cache"));
-    command.env_remove("UNPICK_RUNTIME");
-    command
+    crate::native("options-cache")
 }
 
 /// Builds a program of the runtime's tests, with its bug.

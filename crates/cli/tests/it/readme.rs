@@ -1,7 +1,6 @@
 //! The README shows what `unpick run` says of a C++ program.
 
 use std::path::Path;
-use std::process::Command;
 
 const README: &str = include_str!("../../../../README.md");
 
@@ -23,9 +22,8 @@ fn two_commands_lead_to_the_report_of_the_readme() {
         let words = words.replace("./message", &program.display().to_string());
         let mut words = words.split(' ');
         assert_eq!(words.next(), Some("unpick"));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
+        let mut command = crate::native("readme-cache");
         command.args(words).current_dir(&root).env("COLUMNS", "100");
-        command.env("UNPICK_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme-cache"));
         let output = command.output().expect("unpick can be started");
         said =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

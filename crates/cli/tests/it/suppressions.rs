@@ -5,9 +5,8 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 fn unpick() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
-    command.env("UNPICK_CACHE", folder().join("cache"));
-    command.env_remove("UNPICK_RUNTIME").env_remove("UNPICK_SUPPRESSIONS");
+    let mut command = crate::native("known-cache");
+    command.env_remove("UNPICK_SUPPRESSIONS");
     command
 }
 

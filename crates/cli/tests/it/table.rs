@@ -12,7 +12,7 @@ fn cargo(name: &str, lines: &str, code: i32) -> (PathBuf, PathBuf) {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder can be made");
     let (program, list) = (folder.join("cargo"), folder.join("lines"));
-    let script = format!(
+    let text = format!(
         "#!/bin/sh\ncase \"$*\" in\n\
          metadata*) echo '{{\"target_directory\": \"{0}\"}}' ;;\n\
          *--no-run*) ;;\n\
@@ -21,14 +21,8 @@ fn cargo(name: &str, lines: &str, code: i32) -> (PathBuf, PathBuf) {
         folder.display(),
         list.display()
     );
-    std::fs::write(&program, script).expect("a file can be written");
+    crate::script(&program, &text);
     std::fs::write(&list, lines).expect("a file can be written");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&program, mode).expect("it is ours");
-    }
     (folder, program)
 }
 

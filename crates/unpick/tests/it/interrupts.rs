@@ -1,7 +1,7 @@
 //! Ctrl-C, and progress in plain lines: what a process shows, and how it ends.
 
 use std::io::{BufRead, BufReader};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize as Plain, Ordering::*};
@@ -44,6 +44,13 @@ fn start(tests: &[String], variables: &[(&str, &str)]) -> Process {
     command.args(tests).args(["--exact", "--test-threads=2"]).env_remove("CI");
     // Unless a test says how long it takes, it does not end, and is where it was however late the signal comes.
     command.env("CHECKED_IT_CHILD", "1").env("UNPICK_TIME", "1000h").envs(variables.iter().copied());
+    // What runs these tests in the background may let them ignore the signal.
+    unsafe {
+        command.pre_exec(|| {
+            signal(SIGINT, 0);
+            Ok(())
+        });
+    }
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let stderr = BufReader::new(child.stderr.take().unwrap());
