@@ -49,10 +49,7 @@ impl Test {
         if self.long {
             steps.extend::<[Step<'_>; 5]>([
                 ("format", Box::new(all(&["fmt", "--all", "--check"]))),
-                (
-                    "lints",
-                    Box::new(all(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])),
-                ),
+                ("lints", Box::new(all(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))),
                 ("tests, optimised", Box::new(all(&["test", "--workspace", "--release"]))),
                 (
                     "tests of the comparison with other tools",

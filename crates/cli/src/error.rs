@@ -111,7 +111,10 @@ impl fmt::Display for Error {
                  `cargo install --path crates/cli` in a clone"
             ),
             Error::NotBuilt { problem } => {
-                write!(f, "the runtime for C and C++ cannot be built: {problem}; `cargo test -p unpick-native` may say more")
+                write!(
+                    f,
+                    "the runtime for C and C++ cannot be built: {problem}; `cargo test -p unpick-native` may say more"
+                )
             }
             Error::NoCache => write!(
                 f,

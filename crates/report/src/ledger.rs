@@ -225,16 +225,22 @@ fn write_table(out: &mut String, entries: &[Entry]) -> fmt::Result {
     let mut lines: Vec<[String; 6]> = vec![head()];
     for (program, entries) in &programs {
         if several {
-            lines.push(std::array::from_fn(|column| {
-                if column == 0 { (*program).to_string() } else { String::new() }
-            }));
+            lines.push(std::array::from_fn(
+                |column| {
+                    if column == 0 { (*program).to_string() } else { String::new() }
+                },
+            ));
         }
         for row in rows(entries) {
             lines.push(cells(&row, if several { "  " } else { "" }, &mut assumptions));
         }
     }
     let widths: [usize; 6] = std::array::from_fn(|column| {
-        lines.iter().map(|line| unicode_width::UnicodeWidthStr::width(line[column].as_str())).max().unwrap_or(0)
+        lines
+            .iter()
+            .map(|line| unicode_width::UnicodeWidthStr::width(line[column].as_str()))
+            .max()
+            .unwrap_or(0)
     });
     for line in &lines {
         let mut text = String::new();

@@ -36,7 +36,8 @@ fn silence() {
     // SAFETY: only the calling OS thread sees the new table of descriptors, and it uses none but that of standard error. The
     // first call copies the first three only, so that no other file is held open, and the second all.
     unsafe {
-        let copied = libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE) == 0
+        let copied = libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE)
+            == 0
             || libc::unshare(libc::CLONE_FILES) == 0;
         if copied {
             let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);

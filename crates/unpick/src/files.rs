@@ -118,7 +118,8 @@ fn program() -> String {
 /// may run it on the main thread.
 fn test() -> Option<String> {
     meter::name().or_else(|| {
-        let mut words = std::env::args().skip(1).collect::<Vec<_>>();
+        let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+        let mut words = words.collect::<Vec<_>>();
         let exact = words.iter().any(|word| word == "--exact");
         words.retain(|word| !word.starts_with('-'));
         (exact && words.len() == 1).then(|| words.remove(0))
@@ -181,7 +182,10 @@ impl Drop for Note {
     fn drop(&mut self) {
         if let Some(begun) = self.0.take() {
             let why = String::from("a panic has left the check");
-            add(&begun.file, &Entry { ending: Ending::Error, why, time: begun.since.elapsed(), ..begun.entry });
+            add(
+                &begun.file,
+                &Entry { ending: Ending::Error, why, time: begun.since.elapsed(), ..begun.entry },
+            );
         }
     }
 }

@@ -82,7 +82,8 @@ pub(crate) fn report_schedule(
     };
     let name =
         files::report_name(&format!("{}-{:08x}", finding.title.replace(' ', "-"), schedule.fingerprint));
-    let file = (token.len() > LONGEST_TOKEN).then(|| files::save(&format!("{name}.schedule"), &token)).flatten();
+    let file =
+        (token.len() > LONGEST_TOKEN).then(|| files::save(&format!("{name}.schedule"), &token)).flatten();
     if let Some(path) = file {
         finding.token = path.display().to_string();
     }

@@ -89,8 +89,7 @@ fn noted(file: &std::path::Path, runs: &[Vec<&str>]) -> Vec<Entry> {
 /// What is said of the tests, whoever runs them.
 fn as_expected(entries: &[Entry], tests: &[(&str, &str)]) {
     for (test, verdict) in tests {
-        let of_test: Vec<_> =
-            entries.iter().filter(|entry| entry.test.as_deref() == Some(*test)).collect();
+        let of_test: Vec<_> = entries.iter().filter(|entry| entry.test.as_deref() == Some(*test)).collect();
         let count = if test.ends_with("three_in_one_test") { 3 } else { 1 };
         assert_eq!(of_test.len(), count, "{test}: {entries:?}");
         for entry in of_test {
@@ -131,7 +130,10 @@ fn checks_of_many_processes_are_noted() {
         assert!(row("checks::one_is_violated ").contains("panic"), "{table}");
         assert!(row("checks::one_ends_its_process ").contains("unfinished"), "{table}");
         assert!(row("checks::three_in_one_test (").contains("× 2"), "{table}");
-        assert!(table.contains("8 checks: 4 hold, 1 inconclusive, 1 unfinished, 1 error, 1 violated"), "{table}");
+        assert!(
+            table.contains("8 checks: 4 hold, 1 inconclusive, 1 unfinished, 1 error, 1 violated"),
+            "{table}"
+        );
     }
 }
 
@@ -155,8 +157,7 @@ fn reports_have_the_names_of_tests() {
         command.env("CHECKED_IT_CHILD", "1").env("CARGO_TARGET_DIR", &folder);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         let files = std::fs::read_dir(folder.join("unpick")).unwrap();
-        let mut names: Vec<_> =
-            files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         let expected = ["one_is_violated", "several_reports-2", "several_reports-3", "several_reports"];
         assert_eq!(names, expected.map(|name| format!("unpick.it.checks.{name}.json")));
