@@ -37,6 +37,8 @@ pub enum Fact {
     TasksAreAborted,
     /// What is done with a value that is made once depends on who used it before: a bit for the type.
     UsesAreOrdered,
+    /// Memory is freed that other threads may have a pointer to.
+    FreesAreWatched,
 }
 
 /// Uses of values that are made once.

@@ -10,6 +10,7 @@ mod counts;
 mod current;
 pub mod facts;
 mod fiber;
+mod freed;
 mod frontend;
 mod heap;
 pub mod interrupt;
