@@ -252,13 +252,18 @@ fn hash_event(hashes: &[Vec<u128>], graph: &Graph, thread: ThreadId, event: &Eve
     Some(mix(mix(own, seen), 1 + u128::from(event.has(Event::SPURIOUS))))
 }
 
-/// Looks at an execution that has ended without a violation once more, if it frees memory that other threads may have a pointer to.
+/// Looks at an execution once more that frees memory which other threads may have a pointer to: if it has ended without a violation,
+/// or with one that may come of what was found in freed memory.
 #[inline]
 pub(crate) fn look_again(session: *mut Session, outcome: Outcome) -> Outcome {
     // SAFETY: the caller owns the session; no fiber runs.
     let s = unsafe { &mut *session };
-    let whole = matches!(outcome, Outcome::Complete | Outcome::Blocked(_));
-    if s.freed.are_none() || !whole || s.recorder.is_some() {
+    let asks = match &outcome {
+        Outcome::Complete | Outcome::Blocked(_) => true,
+        Outcome::Violated(violation) => !s.fatal && matches!(violation.kind, Kind::Panic { .. } | Kind::Crash { .. }),
+        _ => false,
+    };
+    if s.freed.are_none() || !asks || s.recorder.is_some() {
         return outcome;
     }
     look(session).unwrap_or(outcome)

@@ -153,7 +153,8 @@ unsafe fn redirect(session: *mut Session, context: *mut libc::c_void) -> bool {
             return false;
         }
         let stack = stack - size_of::<usize>();
-        *(stack as *mut usize) = registers[libc::REG_RIP as usize] as usize;
+        // Whoever unwinds takes it for a place to return to, which comes after the instruction. Nobody returns there.
+        *(stack as *mut usize) = registers[libc::REG_RIP as usize] as usize + 1;
         registers[libc::REG_RSP as usize] = stack as i64;
         registers[libc::REG_RIP as usize] = crash_landing as *const () as i64;
     }
