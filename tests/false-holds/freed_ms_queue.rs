@@ -68,7 +68,7 @@ pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
         let second = thread::spawn(move || others.enqueue(3));
         let old = [queue.dequeue(), queue.dequeue()];
         // SAFETY: it is not safe: that is what the program is for.
-        old.map(|old| old.map(|(_, node)| drop(unsafe { Box::from_raw(node) })));
+        let _ = old.map(|old| old.map(|(_, node)| drop(unsafe { Box::from_raw(node) })));
         first.join().unwrap();
         second.join().unwrap();
 

@@ -71,7 +71,7 @@ pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
         first.join().unwrap();
         second.join().unwrap();
         // SAFETY: nobody has it any more.
-        old.map(|old| old.map(|(_, node)| drop(unsafe { Box::from_raw(node) })));
+        let _ = old.map(|old| old.map(|(_, node)| drop(unsafe { Box::from_raw(node) })));
         let mut node = queue.head.load(Acquire);
         while !node.is_null() {
             // SAFETY: all threads have ended.

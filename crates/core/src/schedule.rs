@@ -116,7 +116,14 @@ impl Schedule {
         let mut steps = steps(graph, order, &mut taken);
         steps.iter_mut().for_each(|step| step.thread = names[step.thread.index()]);
         let known = Knowledge { facts: Vec::new(), threads: originals(&names, order, graph) };
-        Schedule { steps, fingerprint: fingerprint(graph, order), model, known, lines: Vec::new(), moment: None }
+        Schedule {
+            steps,
+            fingerprint: fingerprint(graph, order),
+            model,
+            known,
+            lines: Vec::new(),
+            moment: None,
+        }
     }
 
     /// The schedule of those events of a graph that come before a turn, and then of the others among the first `lens[t]` of each thread,

@@ -39,6 +39,8 @@ pub enum Fact {
     UsesAreOrdered,
     /// Memory is freed that other threads may have a pointer to.
     FreesAreWatched,
+    /// Something is written over an atomic that is used.
+    AtomicsAreOverwritten,
 }
 
 /// Uses of values that are made once.

@@ -210,7 +210,9 @@ impl Freed {
         while left > 0 {
             let before = left;
             for thread in (0..graph.thread_count()).map(|t| ThreadId(t as u32)) {
-                if !graph.exists(thread) || graph.spawn_of(thread).is_some_and(|spawn| hash_of(hashes, spawn).is_none()) {
+                if !graph.exists(thread)
+                    || graph.spawn_of(thread).is_some_and(|spawn| hash_of(hashes, spawn).is_none())
+                {
                     continue;
                 }
                 let events = graph.thread(thread);
@@ -246,7 +248,8 @@ fn hash_event(hashes: &[Vec<u128>], graph: &Graph, thread: ThreadId, event: &Eve
         OpKind::Read if event.rf.is_init() => 0,
         OpKind::Read => hash_of(hashes, event.rf)?,
         OpKind::Choice => u128::from(event.value),
-        OpKind::Join => *hashes[event.value as usize].get(graph.thread_len(ThreadId(event.value as u32)).checked_sub(1)?)?,
+        OpKind::Join => *hashes[event.value as usize]
+            .get(graph.thread_len(ThreadId(event.value as u32)).checked_sub(1)?)?,
         _ => 0,
     };
     Some(mix(mix(own, seen), 1 + u128::from(event.has(Event::SPURIOUS))))
@@ -260,7 +263,9 @@ pub(crate) fn look_again(session: *mut Session, outcome: Outcome) -> Outcome {
     let s = unsafe { &mut *session };
     let asks = match &outcome {
         Outcome::Complete | Outcome::Blocked(_) => true,
-        Outcome::Violated(violation) => !s.fatal && matches!(violation.kind, Kind::Panic { .. } | Kind::Crash { .. }),
+        Outcome::Violated(violation) => {
+            !s.fatal && matches!(violation.kind, Kind::Panic { .. } | Kind::Crash { .. })
+        }
         _ => false,
     };
     if s.freed.are_none() || !asks || s.recorder.is_some() {
@@ -295,6 +300,9 @@ fn look(session: *mut Session) -> Option<Outcome> {
             return Some(outcome);
         }
     }
+    // SAFETY: as above.
+    let Freed { met, keys, .. } = unsafe { &mut (*session).freed };
+    met.extend(keys.drain(..));
     None
 }
 
@@ -312,7 +320,8 @@ impl Session {
         places.retain(|&(thread, index)| {
             graph.view_into(thread, index as usize, &mut view);
             others(graph, thread).any(|other| {
-                let known = view.get(other.index()).is_some_and(|&known| known as usize >= graph.thread_len(other));
+                let known =
+                    view.get(other.index()).is_some_and(|&known| known as usize >= graph.thread_len(other));
                 !known || !graph.is_finished(other)
             })
         });
@@ -360,7 +369,8 @@ impl Session {
                 new |= freed.is_new(graph, place, &view);
             }
             if new {
-                let turns: Vec<Turn> = places.iter().map(|&(thread, index)| Turn::new(graph, thread, index)).collect();
+                let turns: Vec<Turn> =
+                    places.iter().map(|&(thread, index)| Turn::new(graph, thread, index)).collect();
                 for (turn, &(thread, index)) in turns.iter().zip(places) {
                     graph.view_into(thread, index as usize, &mut view);
                     freed.unordered = freed.unordered.or_else(|| unordered(graph, turn, index, &view));
@@ -368,7 +378,6 @@ impl Session {
                 chains.push(turns);
             }
         }
-        freed.met.extend(freed.keys.drain(..));
         chains
     }
 
@@ -379,11 +388,15 @@ impl Session {
         match outcome {
             Outcome::Violated(violation) if is_of_memory(&violation.kind) => {
                 let freed = match &violation.kind {
-                    Kind::UseAfterFree { freed, .. } | Kind::DoubleFree { first: freed, .. } => Some((freed.thread, freed.index)),
+                    Kind::UseAfterFree { freed, .. } | Kind::DoubleFree { first: freed, .. } => {
+                        Some((freed.thread, freed.index))
+                    }
                     _ => None,
                 };
                 let graph = self.search.execution.graph();
-                let turn = freed.map(|(thread, index)| Turn::new(graph, thread, index)).or_else(|| chain.last().cloned());
+                let turn = freed
+                    .map(|(thread, index)| Turn::new(graph, thread, index))
+                    .or_else(|| chain.last().cloned());
                 self.search.turn = turn;
                 Some(Outcome::Violated(violation))
             }
@@ -432,7 +445,8 @@ impl Session {
         {
             return;
         }
-        let problem = String::from("an operation was given a value that comes from memory that had been freed");
+        let problem =
+            String::from("an operation was given a value that comes from memory that had been freed");
         let point = Point { thread, index: self.search.execution.position(thread) - 1, site: op.site };
         self.search.execution.fail(Violation { kind: Kind::Crash { problem }, point });
     }

@@ -43,7 +43,8 @@ impl Runner for Handle {
     }
 
     fn run(&mut self) -> Result<Outcome, Error> {
-        Ok(freed::look_again(self.0, session::run(self.0)))
+        let outcome = session::run(self.0);
+        Ok(freed::look_again(self.0, outcome))
     }
 
     fn is_fatal(&self) -> bool {

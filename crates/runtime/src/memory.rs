@@ -108,11 +108,20 @@ struct Conflict {
 }
 
 impl Session {
-    /// Sees what the running thread has done to counts since it was looked at last.
+    /// Whether it is looked at what the running thread does in memory between its ops.
+    #[inline(always)]
+    pub(crate) fn looks_between(&self) -> bool {
+        !self.frees.counts.are_none() || self.overwritten.looks()
+    }
+
+    /// Sees what the running thread has done to counts and atomics since it was looked at last.
     #[cold]
     #[inline(never)]
-    pub(crate) fn look_at_counts(&mut self, thread: ThreadId) {
+    pub(crate) fn look_between(&mut self, thread: ThreadId) {
         self.frees.counts.look(&self.heap.arenas, &mut self.search.execution, thread);
+        if self.overwritten.looks() {
+            self.look_at_atomics(thread);
+        }
     }
 
     /// The thread in whose memory an address is.
@@ -149,8 +158,8 @@ impl Session {
         if !self.frees.ordered {
             self.frees.counts.freed(owner, address, size);
         }
-        if !self.frees.counts.are_none() {
-            self.look_at_counts(thread);
+        if self.looks_between() {
+            self.look_between(thread);
         }
         let looks = !self.frees.ordered && (self.frees.reviews || self.search.execution.is_fresh(thread));
         if looks && !self.may_free(thread, owner, number, address, size) {

@@ -113,8 +113,8 @@ pub(crate) unsafe extern "C-unwind" fn again(request: *mut Request<'_>) -> Value
     let value = loop {
         // SAFETY: as in `take`; the reference ends before the fiber is left.
         let s = unsafe { &mut *session };
-        if !s.frees.counts.are_none() {
-            s.look_at_counts(thread);
+        if s.looks_between() {
+            s.look_between(thread);
         }
         let mut located = s.search.execution.is_fresh(thread);
         if !located && stamp == s.stamp() {
@@ -160,7 +160,27 @@ pub(crate) unsafe extern "C-unwind" fn counted(request: *mut Request<'_>) -> Val
     look_at_counts();
     let (session, _) = current::known_context();
     // SAFETY: as in `take`; the caller's promise.
-    unsafe { if (*session).search.execution.samples() { sampled(request) } else { unwatched(request) } }
+    unsafe {
+        let value = if (*session).search.execution.samples() { sampled(request) } else { unwatched(request) };
+        used(&*request);
+        value
+    }
+}
+
+/// The running thread has had an op on an object.
+pub(crate) fn used(request: &Request<'_>) {
+    let (session, thread) = context();
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    if s.overwritten.looks() && !s.search.execution.samples() {
+        let arena = arena::enter(std::ptr::null_mut());
+        s.used_atomic(thread, &request.object, &request.op);
+        arena::enter(arena);
+        if s.search.execution.is_stopped() {
+            arena::enter(std::ptr::null_mut());
+            leave_for_good(session, thread);
+        }
+    }
 }
 
 /// Before the op of a thread that is not watched: looks at counts that the engine does not see. Where it is watched, the path does.
@@ -172,9 +192,9 @@ fn look_at_counts() {
     }
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if !s.frees.counts.are_none() {
+    if s.looks_between() {
         let arena = arena::enter(std::ptr::null_mut());
-        s.look_at_counts(thread);
+        s.look_between(thread);
         arena::enter(arena);
     }
 }
@@ -304,8 +324,8 @@ impl Asker for OnObject<'_> {
         if self.stack != 0 && s.tracks_addresses() {
             s.note_address(op.addr, tag);
         }
-        if self.stack != 0 && !s.frees.counts.are_none() {
-            s.look_at_counts(self.on.thread);
+        if self.stack != 0 && s.looks_between() {
+            s.look_between(self.on.thread);
         }
         true
     }
@@ -378,9 +398,9 @@ pub(crate) unsafe extern "C-unwind" fn other_watched(op: *const Op) -> Value {
     // SAFETY: as in `take`; the caller's promise.
     let (s, op) = unsafe { (&mut *session, &*op) };
     s.note(thread, op.site);
-    if !s.frees.counts.are_none() {
+    if s.looks_between() {
         let arena = arena::enter(std::ptr::null_mut());
-        s.look_at_counts(thread);
+        s.look_between(thread);
         arena::enter(arena);
     }
     let value = other_slowly(op);

@@ -13,6 +13,7 @@ extern "C" fn handle(request: *mut Request<'_>, stack: usize) -> Value {
     // SAFETY: the request that the entry got.
     let request = unsafe { &mut *request };
     let value = take(request, stack);
+    crate::ops::used(request);
     crate::ops::stop_behind(request.object.kind);
     value
 }

@@ -30,6 +30,7 @@ use crate::limits::Limits;
 use crate::locals::{self, Locals};
 use crate::memory::Frees;
 use crate::objects::{ObjectInfo, Objects};
+use crate::overwritten::Overwritten;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
@@ -69,6 +70,7 @@ pub(crate) struct Session {
     pub(crate) objects: Objects,
     pub(crate) frees: Frees,
     pub(crate) freed: Freed,
+    pub(crate) overwritten: Overwritten,
     pub(crate) watching: Watching,
     pub(crate) panics: Vec<Panic>,
     pub(crate) recorder: Option<Recorder>,
@@ -125,6 +127,7 @@ impl Session {
             objects: Objects::default(),
             frees: Frees::default(),
             freed: Freed::default(),
+            overwritten: Overwritten::default(),
             watching: Watching::default(),
             panics: Vec::new(),
             recorder: None,
@@ -224,6 +227,8 @@ impl Session {
         self.objects.cell_addresses.clear();
         self.objects.addresses.clear();
         let known = self.search.knowledge.get(Fact::FreesAreWatched as usize);
+        let overwritten = self.search.knowledge.get(Fact::AtomicsAreOverwritten as usize);
+        self.overwritten.begin(if again.is_some() { 0 } else { overwritten });
         self.freed.begin(known, again.unwrap_or_default());
         for arena in self.heap.arenas.iter_mut().flatten() {
             arena.reset();
@@ -298,7 +303,7 @@ impl Session {
     fn take_path(&self, watched: bool) {
         let path = match (watched, self.search.execution.samples()) {
             (true, _) => crate::registers::watched,
-            _ if !self.frees.counts.are_none() => crate::ops::counted,
+            _ if self.looks_between() => crate::ops::counted,
             (false, true) => crate::ops::sampled,
             (false, false) => crate::ops::unwatched,
         };
@@ -516,8 +521,8 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let result = (*routine).resume(());
         arena::enter(std::ptr::null_mut());
         current::set(session, None);
-        if !(*session).frees.counts.are_none() {
-            (*session).look_at_counts(thread);
+        if (*session).looks_between() {
+            (*session).look_between(thread);
         }
         assert!(matches!(result, CoroutineResult::Yield(())), "a fiber of unpick has returned");
     }

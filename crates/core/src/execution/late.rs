@@ -188,7 +188,8 @@ impl Execution {
     fn release_before(&mut self, moment: Moment) -> Option<ThreadId> {
         let done = self.graph.total();
         if done < moment.steps as usize
-            && let Some(next) = self.strategy.next_thread(&self.graph).filter(|next| self.late.held.contains(*next))
+            && let Some(next) =
+                self.strategy.next_thread(&self.graph).filter(|next| self.late.held.contains(*next))
         {
             self.late.held.remove(next);
             self.runnable.insert(next);

@@ -76,7 +76,8 @@ mod tests {
             let layout = Layout::from_size_align(size, 8).expect("a layout");
             assert!(!arena.allocate(layout, true).is_null());
         }
-        let pages: Vec<Range<usize>> = (0..sizes.len()).map(|number| arena.pages(number).expect("pages")).collect();
+        let pages: Vec<Range<usize>> =
+            (0..sizes.len()).map(|number| arena.pages(number).expect("pages")).collect();
         for (number, size) in sizes.into_iter().enumerate() {
             let start = arena.start(number);
             assert!(pages[number].start <= start && start + size <= pages[number].end);
