@@ -19,6 +19,8 @@ pub struct Statistics {
     pub blocked: u64,
     /// Executions without a violation that were met beyond the bound on preemptions.
     pub beyond: u64,
+    /// How many runs repeated an execution in another order, to see whether memory is used that it frees.
+    pub again: u64,
     /// Events, replayed ones included.
     pub events: u64,
     /// How often the search has started over, since more had become known about the program. Counting starts from zero then.
@@ -35,6 +37,7 @@ impl Statistics {
             blocked: stats.blocked,
             beyond: stats.beyond,
             events: stats.events(),
+            again: stats.again,
             restarts,
             cpu,
         }
@@ -280,6 +283,9 @@ impl fmt::Display for Verdict {
         write!(f, ": {executions} execution{plural}")?;
         if blocked > 0 {
             write!(f, ", {blocked} blocked")?;
+        }
+        if summary.statistics.again > 0 {
+            write!(f, ", {} run again for freed memory", summary.statistics.again)?;
         }
         if summary.statistics.beyond > 0 {
             write!(f, ", {} beyond the bound", summary.statistics.beyond)?;

@@ -16,6 +16,7 @@
 //! so that an event has the same name in every execution.
 
 mod audit;
+mod late;
 mod replaying;
 mod sampling;
 mod waiting;
@@ -33,6 +34,7 @@ use crate::thread_set::ThreadSet;
 use crate::violation::{Point, Violation, Wait, Waiter};
 
 pub use crate::outcome::{Divergence, Outcome};
+pub use late::Turn;
 
 /// What becomes of an op that may repeat what was recorded.
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +129,8 @@ pub struct Execution {
     looked_for: usize,
     /// Who has accessed what in any run.
     touched: Touched,
+    /// Threads that do not run on from their op to the next.
+    late: late::Late,
 }
 
 impl Execution {
@@ -173,6 +177,7 @@ impl Execution {
             undone: Vec::new(),
             looked_for: 0,
             touched: Touched::default(),
+            late: late::Late::default(),
         }
     }
 
@@ -228,6 +233,11 @@ impl Execution {
         self.samples
     }
 
+    /// Whether what is recorded is repeated in the order in which it took effect.
+    pub fn keeps_order(&self) -> bool {
+        self.keeps_order
+    }
+
     /// The counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
@@ -260,6 +270,7 @@ impl Execution {
             *run = Progress { recorded, free, ..Progress::default() };
         }
         self.repeated = 0;
+        self.begin_late();
         self.activate(ThreadId::MAIN);
     }
 
@@ -281,6 +292,9 @@ impl Execution {
         if let Some(thread) = self.runnable.first() {
             return Some(thread);
         }
+        if let Some(thread) = self.next_late() {
+            return Some(thread);
+        }
         if self.keeps_order
             && let Some(thread) = self.whose_turn()
         {
@@ -291,6 +305,9 @@ impl Execution {
         if let Some(thread) = self.waiting.first() {
             let before = self.graph.thread(thread).get(self.progress[thread.index()].pc as usize).copied();
             self.stop = Some(Outcome::Diverged(Box::new(Divergence { thread, before, now: None })));
+            return None;
+        }
+        if self.takes_turns() {
             return None;
         }
         if self.looks_ahead {
@@ -554,8 +571,8 @@ impl Execution {
 
     #[inline(never)]
     fn fresh(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
-        if self.stop.is_some() {
-            return None;
+        if self.stop.is_some() || self.takes_turns() {
+            return self.stay(thread);
         }
         let reads = op.kind == Kind::Read;
         if !self.is_settled(thread) {
@@ -590,6 +607,15 @@ impl Execution {
             self.check_unlock(thread, op)?;
         }
         self.perform_within(op.kind, thread, op)
+    }
+
+    /// The thread has no new op in this run.
+    #[cold]
+    fn stay(&mut self, thread: ThreadId) -> Option<Value> {
+        if self.takes_turns() {
+            self.runnable.remove(thread);
+        }
+        None
     }
 
     /// Adds the event of an op of this kind, if the limit allows one more.

@@ -11,6 +11,7 @@
 use std::fmt;
 
 use crate::event::{Event, EventId};
+use crate::execution::Turn;
 use crate::graph::Graph;
 use crate::op::{Addr, Kind, ThreadId};
 
@@ -51,6 +52,18 @@ pub struct Schedule {
     pub known: Knowledge,
     /// After how many steps the graph lets go of older events.
     pub lines: Vec<u32>,
+    /// Until when threads are late, if they are.
+    pub moment: Option<Moment>,
+}
+
+/// What a thread does between two ops. Until it has, the others stop behind the ops that they have had, instead of running on to
+/// their next ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// After how many steps.
+    pub steps: u32,
+    /// The thread, numbered as in steps.
+    pub thread: ThreadId,
 }
 
 /// What a program under test depends on besides the answers to its ops.
@@ -70,6 +83,9 @@ const KNOWS: u8 = 0x80;
 
 /// Added to it when the graph lets go of older events.
 const COMPACTED: u8 = 0x40;
+
+/// Added to it when threads are late.
+const LATE: u8 = 0x20;
 
 /// Why a text is not a schedule that can be replayed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -100,7 +116,25 @@ impl Schedule {
         let mut steps = steps(graph, order, &mut taken);
         steps.iter_mut().for_each(|step| step.thread = names[step.thread.index()]);
         let known = Knowledge { facts: Vec::new(), threads: originals(&names, order, graph) };
-        Schedule { steps, fingerprint: fingerprint(graph, order), model, known, lines: Vec::new() }
+        Schedule {
+            steps,
+            fingerprint: fingerprint(graph, order),
+            model,
+            known,
+            lines: Vec::new(),
+            moment: None,
+        }
+    }
+
+    /// The schedule of those events of a graph that come before a turn, and then of the others among the first `lens[t]` of each thread,
+    /// which must be closed under `porf`.
+    pub fn of_turn(graph: &Graph, turn: &Turn, lens: &[u32], model: u8) -> Schedule {
+        let mut order = linearise(graph, &turn.lens);
+        let steps = order.len() as u32;
+        let is_later = |id: &EventId| id.index >= turn.len_of(id.thread);
+        order.extend(linearise(graph, lens).into_iter().filter(is_later));
+        let thread = names(graph, &order)[turn.thread.index()];
+        Schedule { moment: Some(Moment { steps, thread }), ..Schedule::new(graph, &order, model) }
     }
 
     /// The schedule of a graph that has let go of older events: all of its steps, in their order.
@@ -116,7 +150,7 @@ impl Schedule {
         let threads = if renamed { threads.collect() } else { Vec::new() };
         let known = Knowledge { facts: Vec::new(), threads };
         let fingerprint = fingerprint(graph, graph.order());
-        Schedule { steps, fingerprint, model, known, lines: graph.lines().to_vec() }
+        Schedule { steps, fingerprint, model, known, lines: graph.lines().to_vec(), moment: None }
     }
 
     /// The same schedule, with what was known when it was found.
@@ -375,7 +409,8 @@ impl fmt::Display for Schedule {
         let mut bytes = self.fingerprint.to_le_bytes().to_vec();
         let knows = self.known != Knowledge::default();
         let compacted = if self.lines.is_empty() { 0 } else { COMPACTED };
-        bytes.push(self.model | compacted | if knows { KNOWS } else { 0 });
+        let late = if self.moment.is_some() { LATE } else { 0 };
+        bytes.push(self.model | compacted | late | if knows { KNOWS } else { 0 });
         if knows {
             push(&mut bytes, self.known.facts.len() as u32);
             for &bits in &self.known.facts {
@@ -388,6 +423,10 @@ impl fmt::Display for Schedule {
         if !self.lines.is_empty() {
             push(&mut bytes, self.lines.len() as u32);
             self.lines.iter().for_each(|&line| push(&mut bytes, line));
+        }
+        if let Some(Moment { steps, thread }) = self.moment {
+            push(&mut bytes, steps);
+            push(&mut bytes, thread.0);
         }
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for step in &self.steps {
@@ -466,6 +505,10 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
             lines.push(pull(&mut rest)?);
         }
     }
+    let mut moment = None;
+    if model & LATE != 0 {
+        moment = Some(Moment { steps: pull(&mut rest)?, thread: ThreadId(pull(&mut rest)?) });
+    }
     let mut steps = Vec::new();
     for _ in 0..pull(&mut rest)? {
         let (&first, tail) = rest.split_first()?;
@@ -492,7 +535,7 @@ fn parse(bytes: &[u8]) -> Option<Schedule> {
         };
         at += 1;
     }
-    Some(Schedule { steps, fingerprint, model: model & !(KNOWS | COMPACTED), known, lines })
+    Some(Schedule { steps, fingerprint, model: model & !(KNOWS | COMPACTED | LATE), known, lines, moment })
 }
 
 /// Seven bits a byte, lowest first.
@@ -571,6 +614,7 @@ mod tests {
             model: 3,
             known: Knowledge::default(),
             lines: Vec::new(),
+            moment: None,
         }
     }
 
@@ -582,6 +626,7 @@ mod tests {
         knowing.known.threads = vec![0, 2, 1, 300];
         assert_eq!(knowing.to_string().parse(), Ok(knowing.clone()));
         knowing.lines = vec![2, 4];
+        knowing.moment = Some(Moment { steps: 200, thread: ThreadId(1) });
         assert_eq!(knowing.to_string().parse(), Ok(knowing));
     }
 

@@ -13,6 +13,8 @@ pub struct Stats {
     pub cut: u64,
     /// Executions without a violation that were met beyond the bound of the search.
     pub beyond: u64,
+    /// Executions that were run again in another order, for the memory that they free.
+    pub again: u64,
     /// Times that the program was started.
     pub runs: u64,
     /// Events that were repeated.
@@ -35,6 +37,7 @@ impl Stats {
             beyond: self.beyond + others.beyond - before.beyond,
             violated: self.violated + others.violated - before.violated,
             cut: self.cut + others.cut - before.cut,
+            again: self.again + others.again - before.again,
             runs: self.runs + others.runs - before.runs,
             replayed: self.replayed + others.replayed - before.replayed,
             fresh: self.fresh + others.fresh - before.fresh,

@@ -5,6 +5,7 @@ use crate::event::EventId;
 use crate::graph::Graph;
 use crate::memory::MemoryModel;
 use crate::op::{Addr, Kind, Mode, Op, Rmw, Site, ThreadId, Value};
+use crate::schedule::Moment;
 use crate::thread_set::ThreadSet;
 
 /// The threads that stand before an op which they could take.
@@ -276,6 +277,16 @@ pub trait Strategy: Send {
     /// there.
     fn is_lost(&self) -> bool {
         false
+    }
+
+    /// Until when threads are late in the execution that is followed, if they are.
+    fn moment(&self) -> Option<Moment> {
+        None
+    }
+
+    /// The thread whose step is the next one in the execution that is followed.
+    fn next_thread(&self, _graph: &Graph) -> Option<ThreadId> {
+        None
     }
 
     /// Whether a thread whose loop has come back to where it was, having only read, goes on all the

@@ -190,7 +190,7 @@ impl Explorer {
 
     /// How to get to a violation of the execution that has just ended.
     pub fn witness(&self, search: &Search, violation: &Violation) -> Witness {
-        Witness::new(search.execution.graph(), self.model, &search.knowledge, violation)
+        Witness::new(search.execution.graph(), self.model, &search.knowledge, violation, search.turn.as_ref())
     }
 
     /// Whether a violation like this one was found before.

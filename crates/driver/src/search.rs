@@ -1,7 +1,7 @@
 //! The search in progress, as the session of a front-end keeps it.
 
 use unpick_core::error::Error;
-use unpick_core::execution::{Execution, Outcome};
+use unpick_core::execution::{Execution, Outcome, Turn};
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_loops::{Loops, Review, Trial, Verdict};
 
@@ -32,6 +32,8 @@ pub struct Search {
     pub error: Option<Error>,
     /// Whether a thread has waited, without a time limit, for another to wake it.
     pub waits: bool,
+    /// The turn of the repetition that has shown the last violation, if one has.
+    pub turn: Option<Turn>,
 }
 
 impl Search {
@@ -45,13 +47,23 @@ impl Search {
             cut_loops: Vec::new(),
             error: None,
             waits: false,
+            turn: None,
         }
     }
 
-    /// A run begins. `os_thread` tells OS threads apart.
+    /// A run begins, which repeats what is recorded if there are turns to take. `os_thread` tells OS threads apart.
     #[inline(always)]
-    pub fn begin(&mut self, os_thread: usize, settle: fn(ThreadId, u64) -> Option<u64>) {
-        self.execution.begin();
+    pub fn begin(
+        &mut self,
+        os_thread: usize,
+        settle: fn(ThreadId, u64) -> Option<u64>,
+        again: Option<&[Turn]>,
+    ) {
+        self.turn = None;
+        match again {
+            Some(turns) => self.execution.begin_again(turns),
+            None => self.execution.begin(),
+        }
         self.loops.rounds.settle_by(settle);
         self.loops.begin(os_thread, self.execution.has_stable_addresses());
         self.execution.set_spare(self.loops.spare());

@@ -6,6 +6,7 @@
 
 use unpick_core::error::Error;
 use unpick_core::event::EventId;
+use unpick_core::execution::Turn;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Site, ThreadId};
 use unpick_core::schedule::{Schedule, in_order, linearise};
@@ -25,16 +26,30 @@ pub struct Witness {
 }
 
 impl Witness {
-    /// The schedules that lead to a violation of this graph. `model`: the memory model, as a number in schedules.
-    pub fn new(graph: &Graph, model: u8, knowledge: &Knowledge, violation: &Violation) -> Witness {
+    /// The schedules that lead to a violation of this graph, which shows if threads are late until a turn, if one is given. `model`:
+    /// the memory model, as a number in schedules.
+    pub fn new(
+        graph: &Graph,
+        model: u8,
+        knowledge: &Knowledge,
+        violation: &Violation,
+        turn: Option<&Turn>,
+    ) -> Witness {
         let facts = knowledge.facts().bits();
         if graph.is_compacted() {
             let whole = Schedule::of_compacted(graph, model).with_facts(facts);
             return Witness { needed: whole.clone(), as_found: whole.clone(), whole };
         }
         let schedule = |order: &[EventId]| Schedule::new(graph, order, model).with_facts(facts);
-        let linear = |lens: &[u32]| schedule(&linearise(graph, lens));
+        let linear = |lens: &[u32]| match turn {
+            Some(turn) => Schedule::of_turn(graph, turn, lens, model).with_facts(facts),
+            None => schedule(&linearise(graph, lens)),
+        };
         let all: Vec<u32> = graph.thread_lens().collect();
+        if turn.is_some() {
+            let (needed, whole) = (linear(&graph.closure(&foundation(graph, violation))), linear(&all));
+            return Witness { needed, as_found: whole.clone(), whole };
+        }
         Witness {
             needed: linear(&graph.closure(&foundation(graph, violation))),
             whole: linear(&all),

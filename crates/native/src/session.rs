@@ -214,7 +214,7 @@ impl Session {
     }
 
     fn begin(&mut self) {
-        self.search.begin(0, heap::settle);
+        self.search.begin(0, heap::settle, None);
         self.shadow.begin();
         self.places.begin();
         self.excuses.begin();

@@ -25,6 +25,7 @@
 //! are equal in one run are equal in all.
 
 mod mark;
+mod pages;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -37,6 +38,7 @@ use unpick_core::op::ThreadId;
 use crate::current;
 
 pub(crate) use mark::Mark;
+pub(crate) use pages::protect;
 
 /// Address space per thread.
 const ARENA_BYTES: usize = 64 << 20;
@@ -150,6 +152,8 @@ pub(crate) struct Arena {
     pub(crate) live: usize,
     /// Events of the thread so far.
     pub(crate) position: u32,
+    /// Whether each block has pages of its own.
+    paged: bool,
     /// What is kept although it was freed, if that is so.
     kept: Option<Kept>,
 }
@@ -172,6 +176,7 @@ impl Arena {
         let mut arena = Box::new(free.take()?);
         drop(free);
         arena.reset();
+        arena.paged = false;
         Some(arena)
     }
 
@@ -233,6 +238,7 @@ impl Arena {
             wanted: usize::MAX,
             live: 0,
             position: 0,
+            paged: false,
             kept: None,
         }
     }
@@ -323,6 +329,9 @@ impl Arena {
     fn allocate(&mut self, layout: Layout, fills: bool) -> *mut u8 {
         if self.untracked {
             return self.allocate_untracked(layout);
+        }
+        if self.paged {
+            self.begin_page(layout.size());
         }
         let placed = self.place(self.used, self.limit, layout).filter(|_| self.noted < NOTES);
         let Some((start, end)) = placed else { return self.allocate_untracked(layout) };

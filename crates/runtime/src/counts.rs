@@ -186,7 +186,7 @@ impl Counts {
 }
 
 /// Whether a block begins with counts of which the first is one.
-fn has_one_handle(arenas: &[Option<Box<Arena>>], (owner, start): Place) -> bool {
+pub(crate) fn has_one_handle(arenas: &[Option<Box<Arena>>], (owner, start): Place) -> bool {
     counts(arenas, owner, start).is_some_and(|[strong, weak]| strong == 1 && weak > 0)
 }
 

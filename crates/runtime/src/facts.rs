@@ -37,6 +37,10 @@ pub enum Fact {
     TasksAreAborted,
     /// What is done with a value that is made once depends on who used it before: a bit for the type.
     UsesAreOrdered,
+    /// Memory is freed that other threads may have a pointer to.
+    FreesAreWatched,
+    /// Something is written over an atomic that is used.
+    AtomicsAreOverwritten,
 }
 
 /// Uses of values that are made once.

@@ -13,7 +13,7 @@ use unpick_driver::search::Search;
 
 use crate::panics::Panic;
 use crate::session::{self, Session};
-use crate::{interrupt, trial};
+use crate::{freed, interrupt, trial};
 
 /// The session, by way of a pointer: fibers have one, too, and no reference is held while they run.
 #[derive(Clone, Copy)]
@@ -43,7 +43,8 @@ impl Runner for Handle {
     }
 
     fn run(&mut self) -> Result<Outcome, Error> {
-        Ok(session::run(self.0))
+        let outcome = session::run(self.0);
+        Ok(freed::look_again(self.0, outcome))
     }
 
     fn is_fatal(&self) -> bool {

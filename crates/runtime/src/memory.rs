@@ -108,11 +108,20 @@ struct Conflict {
 }
 
 impl Session {
-    /// Sees what the running thread has done to counts since it was looked at last.
+    /// Whether it is looked at what the running thread does in memory between its ops.
+    #[inline(always)]
+    pub(crate) fn looks_between(&self) -> bool {
+        !self.frees.counts.are_none() || self.overwritten.looks()
+    }
+
+    /// Sees what the running thread has done to counts and atomics since it was looked at last.
     #[cold]
     #[inline(never)]
-    pub(crate) fn look_at_counts(&mut self, thread: ThreadId) {
+    pub(crate) fn look_between(&mut self, thread: ThreadId) {
         self.frees.counts.look(&self.heap.arenas, &mut self.search.execution, thread);
+        if self.overwritten.looks() {
+            self.look_at_atomics(thread);
+        }
     }
 
     /// The thread in whose memory an address is.
@@ -144,12 +153,13 @@ impl Session {
         if within != 0 || note.freed().is_some() {
             return self.bad_free(thread, owner, Some((number, within)));
         }
+        let birth = note.birth;
         let size = note.size() as usize;
         if !self.frees.ordered {
             self.frees.counts.freed(owner, address, size);
         }
-        if !self.frees.counts.are_none() {
-            self.look_at_counts(thread);
+        if self.looks_between() {
+            self.look_between(thread);
         }
         let looks = !self.frees.ordered && (self.frees.reviews || self.search.execution.is_fresh(thread));
         if looks && !self.may_free(thread, owner, number, address, size) {
@@ -159,8 +169,16 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             recorder.freed(owner, number, thread);
         }
-        if let Some(arena) = &mut self.heap.arenas[owner.index()] {
-            arena.free(number, thread, position);
+        let has_spawned = self.has_spawned();
+        let Some(arena) = &mut self.heap.arenas[owner.index()] else { return true };
+        arena.free(number, thread, position);
+        if has_spawned {
+            if !self.frees.ordered {
+                self.freed.note((thread, position), owner == thread && birth == position);
+            }
+            if self.freed.guards((thread, position)) {
+                self.freed.guard(arena.pages(number));
+            }
         }
         true
     }
@@ -381,7 +399,12 @@ impl Session {
     }
 
     /// The program has used an address that it must not use.
-    pub(crate) fn crashed(&mut self, thread: ThreadId, address: usize, registers: &[usize]) {
+    pub(crate) fn crashed(&mut self, thread: ThreadId, address: usize, writes: bool, registers: &[usize]) {
+        if let Some(kind) = self.touched(thread, address, writes) {
+            self.needs_new_thread = true;
+            self.misuse(thread, Site(0), kind);
+            return;
+        }
         let is_near = |pattern: u8| {
             let pattern = usize::from_ne_bytes([pattern; size_of::<usize>()]);
             registers.iter().any(|register| register.abs_diff(pattern) < 1 << 16)

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Repeat;
-use unpick_core::op::{Addr, Mode, Op, Site, ThreadId, Value};
+use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
 use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
 use unpick_driver::search::Search;
 use unpick_driver::take::{self, Asker, Caller};
@@ -31,7 +31,7 @@ pub use choices::{choose, guess, whim};
 pub(crate) use sampling::sampled;
 pub(crate) use threads::finish;
 pub use threads::{
-    count_events_anew, data, detach, events, join, name_of, named, set_data, spawn, thread, view,
+    count_events_anew, data, detach, events, join, name_of, named, set_data, spawn, spawned, thread, view,
     wakes_spuriously,
 };
 
@@ -97,6 +97,60 @@ pub(crate) unsafe extern "C-unwind" fn unwatched(request: *mut Request<'_>) -> V
     }
 }
 
+/// The path of an execution that is run once more, in another order.
+///
+/// # Safety
+///
+/// As there.
+pub(crate) unsafe extern "C-unwind" fn again(request: *mut Request<'_>) -> Value {
+    crate::shared::end_quiet();
+    let (session, thread) = current::known_context();
+    // SAFETY: the caller's promise.
+    let request = unsafe { &mut *request };
+    // If the object is in memory that cannot be used any more, this is where the program uses it: it still has its arena.
+    let stamp = request.object.tag.stamp();
+    let arena = arena::enter(std::ptr::null_mut());
+    let value = loop {
+        // SAFETY: as in `take`; the reference ends before the fiber is left.
+        let s = unsafe { &mut *session };
+        if s.looks_between() {
+            s.look_between(thread);
+        }
+        let mut located = s.search.execution.is_fresh(thread);
+        if !located && stamp == s.stamp() {
+            request.op.addr = Addr(request.object.tag.number());
+            located = true;
+        } else if !located {
+            located = s.locate(thread, &request.object, request.init, &mut request.op);
+        }
+        if located && let Some(value) = s.search.execution.op(thread, &request.op) {
+            break value;
+        }
+        leave(session, thread);
+    };
+    advance(session, thread, arena);
+    stop_behind(request.object.kind);
+    value
+}
+
+/// Stops the running thread, which has just had an op on an object of this kind, if it is not to run on to its next one yet. What
+/// other objects do in memory right after their ops belongs to these.
+pub(crate) fn stop_behind(kind: &str) {
+    if kind.starts_with("Atomic") || ["Mutex", "RwLock", "token", "Notify"].contains(&kind) {
+        stop_here();
+    }
+}
+
+fn stop_here() {
+    let (session, thread) = context();
+    // SAFETY: as in `take`; the reference ends before the fiber is left.
+    if unsafe { (*session).search.execution.stops_behind(thread) } {
+        let arena = arena::enter(std::ptr::null_mut());
+        leave(session, thread);
+        arena::enter(arena);
+    }
+}
+
 /// As [`unwatched`] or [`sampled`], where counts are looked at that the engine does not see.
 ///
 /// # Safety
@@ -106,7 +160,27 @@ pub(crate) unsafe extern "C-unwind" fn counted(request: *mut Request<'_>) -> Val
     look_at_counts();
     let (session, _) = current::known_context();
     // SAFETY: as in `take`; the caller's promise.
-    unsafe { if (*session).search.execution.samples() { sampled(request) } else { unwatched(request) } }
+    unsafe {
+        let value = if (*session).search.execution.samples() { sampled(request) } else { unwatched(request) };
+        used(&*request);
+        value
+    }
+}
+
+/// The running thread has had an op on an object.
+pub(crate) fn used(request: &Request<'_>) {
+    let (session, thread) = context();
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    if s.overwritten.looks() && !s.search.execution.samples() {
+        let arena = arena::enter(std::ptr::null_mut());
+        s.used_atomic(thread, &request.object, &request.op);
+        arena::enter(arena);
+        if s.search.execution.is_stopped() {
+            arena::enter(std::ptr::null_mut());
+            leave_for_good(session, thread);
+        }
+    }
 }
 
 /// Before the op of a thread that is not watched: looks at counts that the engine does not see. Where it is watched, the path does.
@@ -118,9 +192,9 @@ fn look_at_counts() {
     }
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if !s.frees.counts.are_none() {
+    if s.looks_between() {
         let arena = arena::enter(std::ptr::null_mut());
-        s.look_at_counts(thread);
+        s.look_between(thread);
         arena::enter(arena);
     }
 }
@@ -250,8 +324,8 @@ impl Asker for OnObject<'_> {
         if self.stack != 0 && s.tracks_addresses() {
             s.note_address(op.addr, tag);
         }
-        if self.stack != 0 && !s.frees.counts.are_none() {
-            s.look_at_counts(self.on.thread);
+        if self.stack != 0 && s.looks_between() {
+            s.look_between(self.on.thread);
         }
         true
     }
@@ -278,6 +352,9 @@ impl Asker for OnObject<'_> {
             let s = self.on.session();
             s.pulse.at(op.site);
             s.check_published(self.on.thread, op);
+            if crate::freed::has_freed_value(op) {
+                s.got_freed_value(self.on.thread, op);
+            }
             if s.pulse.is_stopped() {
                 s.search.execution.request_rerun();
             }
@@ -321,12 +398,15 @@ pub(crate) unsafe extern "C-unwind" fn other_watched(op: *const Op) -> Value {
     // SAFETY: as in `take`; the caller's promise.
     let (s, op) = unsafe { (&mut *session, &*op) };
     s.note(thread, op.site);
-    if !s.frees.counts.are_none() {
+    if s.looks_between() {
         let arena = arena::enter(std::ptr::null_mut());
-        s.look_at_counts(thread);
+        s.look_between(thread);
         arena::enter(arena);
     }
     let value = other_slowly(op);
+    if op.kind != Kind::Spawn {
+        stop_here();
+    }
     forget_scratch();
     value
 }

@@ -11,7 +11,11 @@ use crate::ops::{Request, take};
 extern "C" fn handle(request: *mut Request<'_>, stack: usize) -> Value {
     crate::shared::end_quiet();
     // SAFETY: the request that the entry got.
-    take(unsafe { &mut *request }, stack)
+    let request = unsafe { &mut *request };
+    let value = take(request, stack);
+    crate::ops::used(request);
+    crate::ops::stop_behind(request.object.kind);
+    value
 }
 
 /// Takes a request, with the caller's state in view.

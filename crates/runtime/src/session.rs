@@ -10,7 +10,7 @@ use std::sync::Arc;
 use corosensei::{CoroutineResult, Yielder};
 use unpick_core::error::Error;
 use unpick_core::event::Event;
-use unpick_core::execution::{Divergence, Execution, Outcome};
+use unpick_core::execution::{Divergence, Execution, Outcome, Turn};
 use unpick_core::op::{Addr, Mode, Op, Rmw, Site, ThreadId};
 use unpick_core::timeouts::Timeouts;
 use unpick_core::violation::{Access, Kind, Point, Violation};
@@ -21,14 +21,16 @@ use unpick_driver::search::Search;
 use crate::arena::{self, Arena};
 use crate::clocks::Clocks;
 use crate::current;
-use crate::facts::SharedUses;
+use crate::facts::{Fact, SharedUses};
 use crate::fiber::Fiber;
+use crate::freed::Freed;
 use crate::frontend::Handle;
 use crate::heap::Heap;
 use crate::limits::Limits;
 use crate::locals::{self, Locals};
 use crate::memory::Frees;
 use crate::objects::{ObjectInfo, Objects};
+use crate::overwritten::Overwritten;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::record::Recorder;
@@ -67,6 +69,8 @@ pub(crate) struct Session {
     pub(crate) heap: Heap,
     pub(crate) objects: Objects,
     pub(crate) frees: Frees,
+    pub(crate) freed: Freed,
+    pub(crate) overwritten: Overwritten,
     pub(crate) watching: Watching,
     pub(crate) panics: Vec<Panic>,
     pub(crate) recorder: Option<Recorder>,
@@ -93,8 +97,8 @@ pub(crate) struct Session {
     pub(crate) weak: Option<Site>,
     /// The memory model, as a number in schedules.
     pub(crate) model: u8,
-    /// The address of the last fault, and the registers then.
-    pub(crate) fault: (usize, [usize; 16]),
+    /// The address of the last fault, whether it was a write, and the registers then.
+    pub(crate) fault: (usize, bool, [usize; 16]),
     /// Whether this is the execution that is thrown away.
     pub(crate) is_trial: bool,
     stamp: u64,
@@ -122,6 +126,8 @@ impl Session {
             heap: Heap::default(),
             objects: Objects::default(),
             frees: Frees::default(),
+            freed: Freed::default(),
+            overwritten: Overwritten::default(),
             watching: Watching::default(),
             panics: Vec::new(),
             recorder: None,
@@ -138,7 +144,7 @@ impl Session {
             detached: Vec::new(),
             weak: None,
             model: 0,
-            fault: (0, [0; 16]),
+            fault: (0, false, [0; 16]),
             is_trial: false,
             stamp: 0,
             heap_stamp: 0,
@@ -202,9 +208,10 @@ impl Session {
         }
     }
 
-    fn begin(&mut self) {
+    /// A run begins, which repeats an execution if there are turns to take.
+    fn begin(&mut self, again: Option<&[Turn]>) {
         self.pulse.begin();
-        self.search.begin(current::place().start, trial::settle);
+        self.search.begin(current::place().start, trial::settle, again);
         self.runs += 1;
         // Memory of our own is made anew in each run, tags included, so one stamp will do; and the
         // state of a loop, which may have objects on its stack, is the same in every run.
@@ -219,7 +226,14 @@ impl Session {
         self.objects.cells.clear();
         self.objects.cell_addresses.clear();
         self.objects.addresses.clear();
-        self.heap.arenas.iter_mut().flatten().for_each(|arena| arena.reset());
+        let known = self.search.knowledge.get(Fact::FreesAreWatched as usize);
+        let overwritten = self.search.knowledge.get(Fact::AtomicsAreOverwritten as usize);
+        self.overwritten.begin(if again.is_some() { 0 } else { overwritten });
+        self.freed.begin(known, again.unwrap_or_default());
+        for arena in self.heap.arenas.iter_mut().flatten() {
+            arena.reset();
+            arena.set_paged(known != 0);
+        }
         self.objects.locations.resize(self.search.execution.graph().location_count(), ObjectInfo::NONE);
         self.frees.ordered = false;
         self.frees.counts.begin();
@@ -242,6 +256,11 @@ impl Session {
         self.watching.from = NEVER;
         self.watching.any =
             self.tracks_addresses() || (self.search.loops.places.any() && !self.search.execution.samples());
+        if again.is_some() {
+            self.watching.any = false;
+            current::take_path(crate::ops::again, true);
+            return;
+        }
         self.take_path(false);
     }
 
@@ -284,7 +303,7 @@ impl Session {
     fn take_path(&self, watched: bool) {
         let path = match (watched, self.search.execution.samples()) {
             (true, _) => crate::registers::watched,
-            _ if !self.frees.counts.are_none() => crate::ops::counted,
+            _ if self.looks_between() => crate::ops::counted,
             (false, true) => crate::ops::sampled,
             (false, false) => crate::ops::unwatched,
         };
@@ -299,7 +318,9 @@ impl Session {
         while self.fibers.len() <= thread.index() {
             let next = ThreadId(self.fibers.len() as u32);
             self.fibers.push(Fiber::new(next, this, self.limits.stack_size)?);
-            let arena = Arena::take();
+            let mut arena = Arena::take();
+            let paged = self.search.knowledge.get(Fact::FreesAreWatched as usize) != 0;
+            arena.iter_mut().for_each(|arena| arena.set_paged(paged));
             self.heap.bare |= arena.is_none();
             self.heap.arenas.push(arena);
             self.jobs.push(None);
@@ -314,7 +335,14 @@ impl Session {
         if self.weak.is_none() && self.search.execution.strategy().traces().is_some() {
             self.weak = self.weak_operation();
         }
+        self.clean_up();
+        outcome
+    }
+
+    /// What is done after each run.
+    fn clean_up(&mut self) {
         self.abandon();
+        self.freed.end();
         if self.heap.on_arenas && !self.heap.spilled && self.uses_heap() {
             self.heap.spilled = true;
             self.use_arenas(true);
@@ -323,7 +351,12 @@ impl Session {
         // What the program has freed on the system heap.
         self.heap.keeping.iter_mut().for_each(|kept| kept.free_kept());
         self.needs_new_thread |= std::thread::panicking();
-        outcome
+    }
+
+    /// Whether there is another thread than the first.
+    #[inline(always)]
+    pub(crate) fn has_spawned(&self) -> bool {
+        self.first_spawn != NEVER
     }
 
     /// Where an operation of this run was weaker than SeqCst, so that weak memory may show more than
@@ -427,7 +460,7 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
     // SAFETY: the caller owns the session, which is boxed and so does not move; references to it
     // end before a fiber is resumed.
     unsafe {
-        (*session).begin();
+        (*session).begin(None);
         while let Some(thread) = (*session).search.execution.next_thread().or_else(|| (*session).fire()) {
             if thread.index() >= (*session).fibers.len()
                 && let Err(error) = (*session).equip(thread)
@@ -450,6 +483,26 @@ pub(crate) fn run(session: *mut Session) -> Outcome {
     }
 }
 
+/// Repeats the execution that has just ended, turn by turn. How it ended, if it did before all was repeated.
+///
+/// # Safety
+///
+/// The session is the caller's, and no fiber runs.
+pub(crate) unsafe fn run_again(session: *mut Session, turns: &[Turn]) -> Option<Outcome> {
+    // SAFETY: as in `run`.
+    unsafe {
+        let fatal = (*session).fatal;
+        (*session).begin(Some(turns));
+        while let Some(thread) = (*session).search.execution.next_thread() {
+            resume(session, thread);
+        }
+        let outcome = (*session).search.execution.end_again();
+        (*session).clean_up();
+        (*session).fatal = fatal;
+        outcome
+    }
+}
+
 /// Lets a thread run until it must stop.
 #[inline(always)]
 unsafe fn resume(session: *mut Session, thread: ThreadId) {
@@ -468,8 +521,8 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let result = (*routine).resume(());
         arena::enter(std::ptr::null_mut());
         current::set(session, None);
-        if !(*session).frees.counts.are_none() {
-            (*session).look_at_counts(thread);
+        if (*session).looks_between() {
+            (*session).look_between(thread);
         }
         assert!(matches!(result, CoroutineResult::Yield(())), "a fiber of unpick has returned");
     }

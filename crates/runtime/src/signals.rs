@@ -107,7 +107,13 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
         if arena::is_active() && unsafe { redirect(session.cast_mut(), context) } {
             // SAFETY: the interrupted code is the program's, so nobody else is using the session; the context is
             // valid.
-            unsafe { (*session.cast_mut()).fault = (address, registers(context)) };
+            unsafe { (*session.cast_mut()).fault = (address, writes(context), registers(context)) };
+            return;
+        }
+        // What is looked at by the engine is no use by the program.
+        if at_rest.freed.holds(address) {
+            // SAFETY: the engine has been interrupted where it reads memory of the program, and uses nothing of this meanwhile.
+            unsafe { (*session.cast_mut()).freed.give_up(address) };
             return;
         }
     }
@@ -147,7 +153,8 @@ unsafe fn redirect(session: *mut Session, context: *mut libc::c_void) -> bool {
             return false;
         }
         let stack = stack - size_of::<usize>();
-        *(stack as *mut usize) = registers[libc::REG_RIP as usize] as usize;
+        // Whoever unwinds takes it for a place to return to, which comes after the instruction. Nobody returns there.
+        *(stack as *mut usize) = registers[libc::REG_RIP as usize] as usize + 1;
         registers[libc::REG_RSP as usize] = stack as i64;
         registers[libc::REG_RIP as usize] = crash_landing as *const () as i64;
     }
@@ -175,6 +182,19 @@ unsafe fn registers(context: *mut libc::c_void) -> [usize; 16] {
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 unsafe fn registers(_: *mut libc::c_void) -> [usize; 16] {
     [0; 16]
+}
+
+/// Whether the access that has faulted was a write.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+unsafe fn writes(context: *mut libc::c_void) -> bool {
+    // SAFETY: the kernel's context.
+    let error = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_ERR as usize] };
+    error & 2 != 0
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+unsafe fn writes(_: *mut libc::c_void) -> bool {
+    false
 }
 
 /// Where a thread goes on that has faulted: makes room on the stack, whose alignment may be any, and calls [`crashed`].
@@ -208,8 +228,8 @@ extern "C" fn crashed() -> ! {
     // SAFETY: the session outlives its fibers, and no reference to it is in use while the code of
     // the program runs, which is where the fault was.
     unsafe {
-        let (address, registers) = (*session).fault;
-        (*session).crashed(thread, address, &registers);
+        let (address, writes, registers) = (*session).fault;
+        (*session).crashed(thread, address, writes, &registers);
     }
     leave_for_good(session, thread)
 }

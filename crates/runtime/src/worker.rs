@@ -56,6 +56,8 @@ pub struct Explored {
     pub waits: bool,
     /// What is assumed of loops.
     pub assumption: Option<&'static str>,
+    /// What is assumed of memory that is freed, and of what is written over atomics.
+    pub assumptions: Vec<String>,
     /// Where an operation was weaker than SeqCst, under a strategy over sequentially consistent traces.
     pub weak: Option<Site>,
     /// Whether the process must end after the report: a destructor panicked during a panic.
@@ -163,6 +165,12 @@ fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, e
         spilled: session.heap.spilled,
         waits: session.search.waits,
         assumption: session.search.loops.rounds.assumption(),
+        assumptions: session
+            .freed
+            .assumptions()
+            .into_iter()
+            .chain(session.overwritten.assumption())
+            .collect(),
         weak: session.weak,
         fatal: session.fatal,
         recorder: session.recorder.take(),

@@ -4,7 +4,7 @@ use unpick_core::event::EventId;
 use unpick_core::execution::Execution;
 use unpick_core::graph::Graph;
 use unpick_core::op::{Op, ThreadId};
-use unpick_core::schedule::{Choice, Schedule, fingerprint};
+use unpick_core::schedule::{Choice, Moment, Schedule, fingerprint};
 use unpick_core::strategy::{LockWaiter, Ready, Scene, Seen, Strategy};
 
 /// Follows a schedule to its end, and stops there.
@@ -69,6 +69,14 @@ impl Strategy for Replay {
 
     fn is_lost(&self) -> bool {
         self.impossible
+    }
+
+    fn moment(&self) -> Option<Moment> {
+        self.schedule.moment
+    }
+
+    fn next_thread(&self, graph: &Graph) -> Option<ThreadId> {
+        self.schedule.steps.get(graph.total()).map(|step| step.thread)
     }
 
     fn goes_on(&self, graph: &Graph, thread: ThreadId) -> bool {

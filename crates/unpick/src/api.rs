@@ -564,6 +564,7 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
         assumptions.push(String::from("`Condvar::wait` and `park` return only for a reason"));
     }
     assumptions.extend(explored.assumption.map(String::from));
+    assumptions.extend(explored.assumptions.iter().cloned());
     assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));
     conclusion.summary(assumptions)
 }

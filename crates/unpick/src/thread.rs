@@ -309,6 +309,7 @@ where
     let job = unsafe { Job::new(Work::<F, T>::run, Rc::into_raw(Rc::clone(&work)).cast()) };
     let (thread, name) = ops::spawn(job, (&raw const work.packet.local).cast(), site);
     work.packet.local.number.set(name);
+    ops::spawned();
     let parcel: Rc<dyn Parcel<T> + 'a> = work;
     // SAFETY: for `spawn` the closure is 'static, or its caller vouches for it; for `scope` the thread is
     // joined before anything that the closure borrows goes away, and with it the closure itself.

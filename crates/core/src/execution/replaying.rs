@@ -148,6 +148,10 @@ impl Execution {
     pub(super) fn replay(&mut self, thread: ThreadId, op: &Op) -> Option<Value> {
         let run = &self.progress[thread.index()];
         if run.pc >= run.free {
+            if self.takes_turns() {
+                self.hold(thread);
+                return None;
+            }
             self.take_turn(thread)?;
         }
         match self.repeat_op(thread, op) {

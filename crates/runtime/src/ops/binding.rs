@@ -82,6 +82,7 @@ impl Session {
             self.objects.locations.resize(addr.index() + 1, ObjectInfo::NONE);
         }
         self.objects.locations[addr.index()] = known;
+        self.follows_another(object, addr);
         self.name(addr, address, home);
         self.number(object, home, addr.0);
         op.addr = addr;

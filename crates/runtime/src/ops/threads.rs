@@ -4,7 +4,7 @@ use unpick_core::execution::Execution;
 use unpick_core::op::{Op, Site, ThreadId};
 
 use super::sampling::taken_by;
-use super::{count, look_at_counts, other, other_slowly};
+use super::{count, look_at_counts, other, other_slowly, stop_here};
 use crate::arena;
 use crate::current::{self, context};
 use crate::session::{Job, Session};
@@ -18,7 +18,9 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     let s = unsafe { &mut *session };
     s.before_spawn(parent);
     let thread = if current::is_watched() {
-        ThreadId(other(&Op::spawn(site)) as u32)
+        let child = ThreadId(other(&Op::spawn(site)) as u32);
+        s.search.execution.stops_child(child);
+        child
     } else if s.search.execution.samples() {
         ThreadId(taken_by(|execution, parent| execution.sample_spawn(parent, site)) as u32)
     } else if let Some(thread) = s.search.execution.repeat_spawn(parent) {
@@ -36,6 +38,14 @@ pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
     s.jobs[thread.index()] = Some(job);
     s.data[thread.index()] = data;
     (thread, s.search.knowledge.name_of(thread))
+}
+
+/// Says that all has been done that belongs to a spawn.
+#[inline(always)]
+pub fn spawned() {
+    if current::is_watched() {
+        stop_here();
+    }
 }
 
 /// Waits for a thread to end.

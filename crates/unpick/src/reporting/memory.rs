@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use unpick_core::op::Site;
 use unpick_core::trace::{Action, Object, Place, Stack};
 use unpick_core::violation::{Access, Block, Kind, Point};
 use unpick_runtime::record::{Calls, Recorder};
@@ -20,16 +21,20 @@ impl FailingRun<'_> {
         match kind {
             Kind::UseAfterFree { access, freed, after, block, object } => {
                 let name = self.access_name(&access).unwrap_or_else(|| object.clone());
+                let unseen = access.point.site == Site(0);
                 let free = self.told_free(freed);
-                let used = self.told_access(&access);
+                let used = if unseen { self.told_touch(&access) } else { self.told_access(&access) };
                 if !after {
                     self.add_access(&access, &object, &name, objects);
                 }
                 self.add_free(freed);
-                if after {
+                if unseen {
+                    self.add_touch(&access, objects);
+                } else if after {
                     self.add_access(&access, &object, &name, objects);
                 }
                 let problem = match after {
+                    true if unseen => String::from("memory is used after it was freed:"),
                     true => format!("`{name}` is used after its memory was freed:"),
                     false => format!(
                         "the memory of `{name}` is freed while another thread may still use it: nothing orders \
@@ -96,6 +101,20 @@ impl FailingRun<'_> {
         let point = Point { thread: block.thread, index: block.birth, site: self.violation.point.site };
         let place = self.recorder.and_then(|recorder| place_of(recorder.allocation.as_ref()?));
         self.insert(point, place, Action::Allocation { size: block.size as usize });
+    }
+
+    /// A use that is no operation, and so has no place of its own.
+    fn told_touch(&self, access: &Access) -> String {
+        let what = if access.writes { "write" } else { "read" };
+        let place = self.memory_error_place();
+        format!("{what} by {}{}", site::thread_name(access.point.thread), told_place(place.as_ref()))
+    }
+
+    fn add_touch(&mut self, access: &Access, objects: &mut Vec<Object>) {
+        let name = String::from("memory");
+        objects.push(Object { kind: name.clone(), name });
+        let action = Action::Access { object: objects.len() - 1, writes: access.writes };
+        self.insert(access.point, self.memory_error_place(), action);
     }
 
     fn add_free(&mut self, freed: Point) {

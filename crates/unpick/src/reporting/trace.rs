@@ -217,9 +217,19 @@ impl<'a> FailingRun<'a> {
         let how = if access.atomic { "atomic " } else { "" };
         let place = match site::place(access.point.site) {
             Some(place) => format!("{}:{}:{}", place.file, place.line, place.column),
-            None => String::from("an unknown place"),
+            None => self.told_stretch(access.point),
         };
         format!("{how}{what} by {} at {place}", site::thread_name(access.point.thread))
+    }
+
+    /// Where a thread was when it did something that has no place of its own.
+    fn told_stretch(&self, point: Point) -> String {
+        let before =
+            point.index.checked_sub(1).and_then(|index| self.graph.thread(point.thread).get(index as usize));
+        match before.and_then(|event| site::place(event.site)) {
+            Some(Place { file, line, column }) => format!("an unknown place after {file}:{line}:{column}"),
+            None => String::from("an unknown place"),
+        }
     }
 
     fn add_waiters(&mut self, waiters: &[Waiter], objects: &[Object]) -> Vec<String> {

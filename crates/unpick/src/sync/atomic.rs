@@ -283,10 +283,15 @@ macro_rules! atomic {
             /// The value, which nobody else can use meanwhile.
             #[track_caller]
             pub fn get_mut(&mut self) -> &mut $value {
-                if ops::in_check() && ops::is_bound(&self.tag) {
-                    let value = self.take(Op::load(Addr::NONE, Mode::Plain, here!()));
-                    *self.inner.get_mut() = value;
-                    self.tag.reset();
+                if ops::in_check() {
+                    let is_bound = ops::is_bound(&self.tag);
+                    if is_bound {
+                        *self.inner.get_mut() = self.take(Op::load(Addr::NONE, Mode::Plain, here!()));
+                    }
+                    unpick_runtime::writes_over(Object::new(&self.tag, stringify!($name)), here!());
+                    if is_bound {
+                        self.tag.reset();
+                    }
                 }
                 self.inner.get_mut()
             }

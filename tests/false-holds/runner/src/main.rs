@@ -1,4 +1,5 @@
-//! Explores one of the programs, and prints the verdict in a line: `false-holds NAME`.
+//! Explores one of the programs, and prints the verdict in a line: `false-holds NAME`; and with a second word what is wrong and the
+//! token.
 
 #![allow(clippy::print_stdout, reason = "the line is what this is for")]
 
@@ -9,6 +10,9 @@ fn main() {
     let line = match explore(&name, &unpick::Check::new()) {
         Ok(verdict) => match verdict.violation() {
             Some(finding) => {
+                if std::env::args().nth(2).is_some() {
+                    println!("{}\n{}\n{}", finding.message.join("\n"), finding.token, verdict);
+                }
                 format!("violated: {} ({} executions)", finding.title, verdict.stats().executions)
             }
             None => verdict.to_string(),

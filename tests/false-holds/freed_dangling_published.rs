@@ -1,0 +1,30 @@
+//! violated: use after free
+//!
+//! A block is freed before its address is published: it did not live until the next operation of its thread.
+
+use std::ptr;
+
+use unpick::sync::Arc;
+use unpick::sync::atomic::AtomicPtr;
+use unpick::sync::atomic::Ordering::{Acquire, Release};
+use unpick::thread;
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        let shared = Arc::new(AtomicPtr::new(ptr::null_mut::<u64>()));
+        let theirs = shared.clone();
+        let reader = thread::spawn(move || {
+            let value = theirs.load(Acquire);
+            if !value.is_null() {
+                // SAFETY: it lives as long as the check.
+                std::hint::black_box(unsafe { *value });
+            }
+        });
+        let mut value = Box::new(6);
+        let pointer = &raw mut *value;
+        drop(value);
+        shared.store(pointer, Release);
+        reader.join().unwrap();
+
+    }
+}

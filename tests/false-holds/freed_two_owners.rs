@@ -1,0 +1,36 @@
+//! violated: double free
+//!
+//! Two threads take a pointer out of a slot by a load and a store: both may have it, and both free it.
+
+use std::ptr;
+
+use unpick::sync::Arc;
+use unpick::sync::atomic::AtomicPtr;
+use unpick::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use unpick::thread;
+
+fn take(slot: &AtomicPtr<[u64; 2]>) -> *mut [u64; 2] {
+    let taken = slot.load(Acquire);
+    slot.store(ptr::null_mut(), Release);
+    taken
+}
+
+fn consume(slot: &AtomicPtr<[u64; 2]>) {
+    let taken = take(slot);
+    if !taken.is_null() {
+        // SAFETY: whoever takes it is the owner.
+        let own = unsafe { Box::from_raw(taken) };
+        assert_eq!(own[0] + 1, own[1]);
+    }
+}
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        let slot = Arc::new(AtomicPtr::new(Box::into_raw(Box::new([1, 2]))));
+        let theirs = slot.clone();
+        let other = thread::spawn(move || consume(&theirs));
+        consume(&slot);
+        other.join().unwrap();
+        let _ = (AcqRel, Acquire, Release);
+    }
+}

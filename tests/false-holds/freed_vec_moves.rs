@@ -1,0 +1,26 @@
+//! violated: use after free
+//!
+//! A reader has the address of the first element of a vector. The writer pushes one more, so that the vector moves.
+
+use unpick::sync::Arc;
+use unpick::sync::atomic::AtomicPtr;
+use unpick::sync::atomic::Ordering::{Acquire, Release};
+use unpick::thread;
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        let mut all = Vec::with_capacity(2);
+        all.extend([1u64, 2]);
+        let first = Arc::new(AtomicPtr::new(std::ptr::null_mut()));
+        first.store(all.as_mut_ptr(), Release);
+        let theirs = first.clone();
+        let reader = thread::spawn(move || {
+            // SAFETY: the element stays where it is.
+            assert_eq!(unsafe { *theirs.load(Acquire) }, 1);
+        });
+        first.load(Acquire);
+        all.push(3);
+        reader.join().unwrap();
+        assert_eq!(all, [1, 2, 3]);
+    }
+}
