@@ -69,6 +69,10 @@ pub(crate) struct Session {
     pub(crate) frees: Frees,
     pub(crate) watching: Watching,
     pub(crate) panics: Vec<Panic>,
+    /// Threads that have stopped while they unwound.
+    pub(crate) unwinding: Vec<ThreadId>,
+    /// The panic that the next one passes on, by its number.
+    pub(crate) passing: Option<usize>,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) limits: Limits,
@@ -124,6 +128,8 @@ impl Session {
             frees: Frees::default(),
             watching: Watching::default(),
             panics: Vec::new(),
+            unwinding: Vec::new(),
+            passing: None,
             recorder: None,
             pulse,
             limits,
@@ -226,6 +232,8 @@ impl Session {
         self.frees.reviews = std::mem::take(&mut self.frees.reviews_next);
         self.first_spawn = NEVER;
         self.panics.clear();
+        self.unwinding.clear();
+        self.passing = None;
         // What is kept for other threads is known when they are spawned.
         if let Some(main) = self.data.first_mut() {
             *main = std::ptr::null();
@@ -468,6 +476,9 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let result = (*routine).resume(());
         arena::enter(std::ptr::null_mut());
         current::set(session, None);
+        if std::thread::panicking() || !(*session).unwinding.is_empty() {
+            (*session).note_unwinding(thread);
+        }
         if !(*session).frees.counts.are_none() {
             (*session).look_at_counts(thread);
         }
