@@ -8,7 +8,7 @@ use std::sync::Arc;
 use unpick::sync::Mutex;
 use unpick::sync::atomic::AtomicUsize;
 use unpick::sync::atomic::Ordering::*;
-use unpick::thread;
+use unpick::{choose, thread};
 
 use crate::panics::{OnDrop, all_is_well};
 use crate::support::*;
@@ -78,11 +78,11 @@ fn the_same_text_at_two_places() {
     let line = line!();
     let same = |again: bool| caught(|| if again { panic!("same") } else { panic!("same") });
     let report = told(&violated(move || {
-        let columns = (same(false), same(true));
-        resume_unwind(columns.0);
+        let both = (same(false), same(true));
+        resume_unwind(both.0);
     }));
-    // The first of the two on that line.
-    let column = format!("rethrown.rs:{}:{}", line + 1, 81);
+    // The second of the two on that line, which comes first.
+    let column = format!("rethrown.rs:{}:{}", line + 1, 75);
     assert!(report.contains(&column), "{column}: {report}");
 }
 
@@ -123,8 +123,9 @@ fn payloads_in_other_boxes() {
     // The value, in a new box.
     blames(
         || {
-            let a = caught(|| panic!("{} first", "is"));
-            let _b = caught(|| panic!("{} second", "is"));
+            let number = choose(1);
+            let a = caught(|| panic!("{number} is first"));
+            let _b = caught(|| panic!("{number} is second"));
             let text = a.downcast::<String>().unwrap();
             resume_unwind(Box::new(*text));
         },
@@ -144,7 +145,8 @@ fn payloads_in_other_boxes() {
 fn from_another_thread() {
     let report = blames(
         || {
-            let (a, b) = (thread::spawn(|| panic!("is first")), thread::spawn(|| panic!("is second")));
+            let a = thread::spawn(|| panic!("is first"));
+            let b = thread::spawn(|| panic!("is second"));
             let (a, _b): (Payload, Payload) = (a.join().unwrap_err(), b.join().unwrap_err());
             resume_unwind(a);
         },
@@ -199,7 +201,8 @@ fn a_result_that_is_unwrapped() {
     // The one whose result is unwrapped, and not the one that was looked at last.
     blames(
         || {
-            let (a, b) = (thread::spawn(|| panic!("is first")), thread::spawn(|| panic!("is second")));
+            let a = thread::spawn(|| panic!("is first"));
+            let b = thread::spawn(|| panic!("is second"));
             let a = a.join();
             assert!(b.join().is_err());
             a.unwrap();
@@ -215,7 +218,8 @@ fn a_result_that_is_unwrapped() {
     assert!(report.contains("innermost") && !report.contains("Any { .. }"), "{report}");
     // If both are there, nobody can tell.
     let report = told(&violated(|| {
-        let (a, b) = (thread::spawn(|| panic!("is first")), thread::spawn(|| panic!("is second")));
+        let a = thread::spawn(|| panic!("is first"));
+        let b = thread::spawn(|| panic!("is second"));
         let both = (a.join(), b.join());
         both.0.unwrap();
     }));
@@ -291,28 +295,21 @@ fn a_lock_is_poisoned_by_a_panic_from_elsewhere() {
 fn who_unwinds_is_told_from_others() {
     // The first thread unwinds, and waits in a destructor for the second one, which must not think that it unwinds itself.
     holds(|| {
-        let (x, lock) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(())));
-        let (theirs, flag) = (Arc::clone(&lock), Arc::clone(&x));
+        let lock = Arc::new(Mutex::new(()));
+        let theirs = Arc::clone(&lock);
         let second = thread::spawn(move || {
-            while flag.load(Acquire) != 1 {
-                thread::yield_now();
-            }
             assert!(!thread::panicking());
             drop(theirs.lock().unwrap());
-            flag.store(2, Release);
         });
-        let first = caught(|| {
-            let _guard = OnDrop(|| {
-                x.store(1, Release);
-                while x.load(Acquire) != 2 {
-                    thread::yield_now();
-                }
+        let first = caught(move || {
+            let mut second = Some(second);
+            let _guard = OnDrop(move || {
+                second.take().unwrap().join().unwrap();
                 assert!(thread::panicking());
             });
             panic!("waits");
         });
         drop(first);
-        second.join().unwrap();
         assert!(!lock.is_poisoned() && !thread::panicking());
     });
 }
