@@ -4,15 +4,16 @@
 //! mistake shows once, before anything is built, and not once in every test.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 use unpick_check::{Config, registry};
 use unpick_runtime::interrupt;
 
-use crate::Exit;
 use crate::args::{Replay, Test};
 use crate::error::Error;
+use crate::{Exit, migrate};
 
 /// Runs `cargo test` with the settings.
 pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
@@ -21,7 +22,15 @@ pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
     unpick_check::config::names_are_known()?;
     let config = Config::default().with_environment(given)?;
     registry::execution(&config)?;
-    run(&test.cargo, variables)
+    let exit = run(&test.cargo, variables)?;
+    for note in migrate::unchecked(&test.cargo) {
+        // Who reads no notes needs no error either.
+        let _ = writeln!(
+            std::io::stderr(),
+            "note: {note}: tests that use it are not run on unpick; `unpick migrate --check` says what to do"
+        );
+    }
+    Ok(exit)
 }
 
 /// Runs `cargo test` with one execution for each check.
