@@ -4,16 +4,17 @@
 //! mistake shows once, before anything is built, and not once in every test.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 use unpick_check::{Config, registry};
 use unpick_runtime::interrupt;
 
-use crate::Exit;
 use crate::args::{Replay, Test};
 use crate::checks::Run;
 use crate::error::Error;
+use crate::{Exit, migrate};
 
 /// Runs `cargo test` with the settings.
 pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
@@ -26,6 +27,13 @@ pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
     let exit = run(&test.cargo, variables, collected.as_ref())?;
     // Of what does not build, cargo has said all.
     collected.map_or(Ok(()), |run| run.end(exit != Exit::Error && runs_tests(&test.cargo)))?;
+    for note in migrate::unchecked(&test.cargo) {
+        // Who reads no notes needs no error either.
+        let _ = writeln!(
+            std::io::stderr(),
+            "note: {note}: tests that use it are not run on unpick; `unpick migrate --check` says what to do"
+        );
+    }
     Ok(exit)
 }
 

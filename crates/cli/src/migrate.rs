@@ -1,13 +1,20 @@
 //! `unpick migrate --check`: what a crate uses of loom or Shuttle, and whether the stand-ins have it.
 //!
-//! Sources are parsed, not compiled: paths are followed through `use`, also inside macros, and methods are
+//! Sources are parsed, not compiled: paths are followed through `use` and modules, also inside macros, and methods are
 //! told by their names. So what a macro builds, or a glob brings in, is seen as far as it is written
-//! down.
+//! down. Manifests say which versions are asked for, and the lock file whether a patch is used.
 
+mod cfg;
 mod items;
+mod lock;
+mod manifests;
+mod scope;
+mod stand_ins;
+mod standing;
 mod uses;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +22,7 @@ use crate::Exit;
 use crate::error::Error;
 use crate::run::say;
 use items::{Coverage, TOOLS};
+use manifests::Manifests;
 use uses::Use;
 
 /// Says what the crate in a folder uses, and whether it is covered.
@@ -23,18 +31,33 @@ pub(crate) fn check(folder: &Path) -> Result<Exit, Error> {
     collect(folder, &mut files)?;
     files.sort();
     let (mut found, mut unread) = (BTreeMap::new(), Vec::new());
+    let manifests = Manifests::read(folder).unwrap_or_else(|problem| {
+        unread.push(format!("Cargo.toml: {problem}"));
+        Manifests::none()
+    });
     for path in &files {
         let text = std::fs::read_to_string(path)
             .map_err(|problem| Error::Unreadable { path: path.clone(), problem })?;
         let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
-        match uses::of(&text) {
+        match uses::of(&text, &manifests.crates) {
             Ok(uses) => note(&mut found, &name, uses),
             Err(problem) => unread.push(format!("{name}: {problem}")),
         }
     }
+    let (standing, fits) = manifests.standing();
     let (text, covered) = tell(&found, files.len(), &unread);
-    say(&text)?;
-    Ok(if covered && unread.is_empty() { Exit::Holds } else { Exit::Violated })
+    let versions =
+        if standing.is_empty() { String::new() } else { format!("versions:\n{}\n\n", standing.join("\n")) };
+    say(&(versions + &text))?;
+    Ok(if covered && fits && unread.is_empty() { Exit::Holds } else { Exit::Violated })
+}
+
+/// What to tell who has run `cargo test` with these arguments: whether loom or Shuttle itself was used. Where that cannot be found out,
+/// nothing is said.
+pub(crate) fn unchecked(arguments: &[OsString]) -> Vec<String> {
+    let path = arguments.iter().position(|word| word == "--manifest-path").map(|at| &arguments[at..]);
+    let path = path.into_iter().flat_map(|words| words.iter().take(2)).map(OsString::as_os_str);
+    Manifests::ask(path, None).map(|manifests| manifests.unchecked()).unwrap_or_default()
 }
 
 /// The uses of one item: how many, and where the first is.
@@ -116,7 +139,7 @@ mod tests {
 
     fn told(text: &str) -> (String, bool) {
         let mut found = Found::new();
-        note(&mut found, "src/lib.rs", uses::of(text).expect("the text is Rust"));
+        note(&mut found, "src/lib.rs", uses::of(text, &Manifests::none().crates).expect("the text is Rust"));
         tell(&found, 1, &[])
     }
 

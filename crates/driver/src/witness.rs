@@ -57,19 +57,21 @@ impl Witness {
         }
     }
 
-    /// Tells of the first schedule that leads there again, the one that reads best first.
+    /// Tells of the first schedule that leads there again, the one that reads best first. `tell` is also told whether a panic
+    /// must be the same one: threads that are not needed may have panicked too, and a part of the execution may end before the
+    /// program has looked at those.
     ///
     /// # Errors
     ///
     /// That of the last one, if none does; another than [`Error::Token`] at once.
-    pub fn tell<T>(&self, mut tell: impl FnMut(&Schedule) -> Result<T, Error>) -> Result<T, Error> {
-        for schedule in [&self.needed, &self.whole] {
-            match tell(schedule) {
+    pub fn tell<T>(&self, mut tell: impl FnMut(&Schedule, bool) -> Result<T, Error>) -> Result<T, Error> {
+        for (schedule, exact) in [(&self.needed, true), (&self.whole, false)] {
+            match tell(schedule, exact) {
                 Err(Error::Token { .. }) => {}
                 told => return told,
             }
         }
-        tell(&self.as_found)
+        tell(&self.as_found, false)
     }
 }
 
@@ -162,17 +164,22 @@ impl Wanted {
 }
 
 /// Goes to a violation twice: to see that it is there, and to keep what is wanted. `follow` runs the execution, and says what it
-/// has kept and which violation has shown. `None`: it does not show.
+/// has kept and which violation has shown. `exact`: another panic will not do. `None`: it does not show.
 ///
 /// # Errors
 ///
 /// Those of `follow`.
 pub fn retrace<T>(
     violation: &Violation,
+    exact: bool,
     mut follow: impl FnMut(Wanted) -> Result<(T, Option<Violation>), Error>,
 ) -> Result<Option<(T, Violation)>, Error> {
     let (_, again) = follow(Wanted::default())?;
-    let Some(again) = again.filter(|again| again.title() == violation.title()) else { return Ok(None) };
+    let shows = |again: &Violation| match (&again.kind, &violation.kind) {
+        (Kind::Panic { place: again, .. }, Kind::Panic { place, .. }) => !exact || again == place,
+        _ => again.title() == violation.title(),
+    };
+    let Some(again) = again.filter(shows) else { return Ok(None) };
     let (shown, told) = follow(Wanted::of(&again))?;
     Ok(told.map(|told| (shown, told)))
 }

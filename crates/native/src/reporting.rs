@@ -32,7 +32,7 @@ pub(crate) fn report(
     witness: &Witness,
     number: u64,
 ) -> Result<Found, Error> {
-    witness.tell(|schedule| report_schedule(session, config, violation, schedule, number))
+    witness.tell(|schedule, _| report_schedule(session, config, violation, schedule, number))
 }
 
 /// Tells the violation at the end of a schedule.
@@ -52,7 +52,7 @@ pub(crate) fn report_schedule(
         ),
     };
     let follow = |wanted| explore::follow_with_output(session, config, schedule, wanted);
-    let (output, told) = retrace(violation, follow)?.ok_or_else(|| lost(session))?;
+    let (output, told) = retrace(violation, false, follow)?.ok_or_else(|| lost(session))?;
     let mut run = FailingRun::new(session, &told);
     let message = run.report();
     let place = run.code(told.point.site);

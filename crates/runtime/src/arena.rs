@@ -166,6 +166,8 @@ struct Kept {
     given_back: Vec<(usize, Layout)>,
     /// How many bytes more are kept; the others are freed at once.
     room: usize,
+    /// The layout of the block that is the box of a panic's payload, which is taken next.
+    box_of_panic: Option<Layout>,
 }
 
 /// A block's thread and time of birth are known from its address: see [`Arena::find`].
@@ -183,16 +185,17 @@ impl Arena {
     /// An arena without room: the thread uses the system heap, and keeps all that it frees. Only what it took itself is
     /// freed in the end.
     pub(crate) fn keeping() -> Box<Arena> {
-        Arena::without_room(Kept { taken: Some(Vec::new()), given_back: Vec::new(), room: usize::MAX })
+        Arena::without_room(Some(Vec::new()), usize::MAX)
     }
 
     /// An arena without room: the thread uses the system heap, and keeps what it frees, as much as an arena holds.
     pub(crate) fn delaying() -> Box<Arena> {
-        Arena::without_room(Kept { taken: None, given_back: Vec::new(), room: ARENA_BYTES })
+        Arena::without_room(None, ARENA_BYTES)
     }
 
-    fn without_room(kept: Kept) -> Box<Arena> {
+    fn without_room(taken: Option<Vec<(usize, Layout)>>, room: usize) -> Box<Arena> {
         let mut arena = Arena::in_region(0, 0);
+        let kept = Kept { taken, given_back: Vec::new(), room, box_of_panic: None };
         (arena.limit, arena.used_untracked, arena.kept) = (0, ARENA_BYTES, Some(kept));
         Box::new(arena)
     }
@@ -322,6 +325,28 @@ impl Arena {
     /// After how many events of its thread the block with this address was allocated.
     pub(crate) fn birth(&self, address: usize) -> Option<u32> {
         self.find(address).map(|(number, _)| self.notes()[number].birth)
+    }
+
+    /// Where the payload of a panic will be that is about to get its box. On the system heap that is known once it is
+    /// there, and `panics::boxed` is told.
+    pub(crate) fn foresee(&mut self, layout: Layout) -> Option<usize> {
+        if let Some(kept) = &mut self.kept {
+            kept.box_of_panic = Some(layout);
+            return None;
+        }
+        let noted = !self.untracked && self.noted < NOTES;
+        let placed = self.place(self.used, self.limit, layout).filter(|_| noted);
+        let placed = placed.or_else(|| self.place(self.used_untracked, ARENA_BYTES, layout));
+        placed.map(|(start, _)| self.base + start)
+    }
+
+    /// Whether the address was in a block that was freed, as far as is known.
+    pub(crate) fn has_freed(&self, address: usize) -> bool {
+        match &self.kept {
+            Some(kept) => kept.given_back.iter().any(|&(block, _)| block == address),
+            None if !self.contains(address) => false,
+            None => self.find(address).is_some_and(|(number, _)| self.notes()[number].freed().is_some()),
+        }
     }
 
     /// A block; a new one that has notes is filled with its pattern if `fills`.
@@ -476,7 +501,13 @@ fn keep(block: usize, layout: Layout, taken: bool) {
             kept.room -= layout.size();
             kept.given_back.push((block, layout));
         }
-        Some(kept) => kept.taken.iter_mut().for_each(|all| all.push((block, layout))),
+        Some(kept) => {
+            kept.taken.iter_mut().for_each(|all| all.push((block, layout)));
+            if kept.box_of_panic == Some(layout) {
+                kept.box_of_panic = None;
+                crate::panics::boxed(block);
+            }
+        }
         None => {}
     }
     enter(arena);

@@ -11,7 +11,7 @@ use unpick_driver::Frontend;
 use unpick_driver::explore::{Explorer, Pause, Runner};
 use unpick_driver::search::Search;
 
-use crate::panics::Panic;
+use crate::panics::{self, Panic};
 use crate::session::{self, Session};
 use crate::{freed, interrupt, trial};
 
@@ -113,7 +113,9 @@ impl Frontend for Handle {
 
     /// In an execution that is given up, somebody might still have looked at a panic.
     fn failure(&self, over: bool) -> Option<Violation> {
-        self.session().panics.iter().find(|panic| over && panic.is_unhandled()).map(Panic::violation)
+        let panics = &self.session().panics;
+        let unhandled = panics.iter().position(|panic| over && panic.is_unhandled());
+        unhandled.map(|number| panics::violation(panics, number))
     }
 
     /// A process that ends takes with it what is left in threads that have not ended.
@@ -127,9 +129,10 @@ impl Frontend for Handle {
 
     /// The part may end before the last panic has left its thread.
     fn failure_in_part(&self) -> Option<Violation> {
-        let unhandled = self.session().panics.iter().find(|panic| panic.is_unhandled());
-        let latest = self.session().panics.last().filter(|panic| !panic.handled);
-        unhandled.or(latest).map(Panic::violation)
+        let panics = &self.session().panics;
+        let unhandled = panics.iter().position(Panic::is_unhandled);
+        let latest = || panics.len().checked_sub(1).filter(|&last| !panics[last].handled);
+        unhandled.or_else(latest).map(|number| panics::violation(panics, number))
     }
 
     fn diverged(&mut self, divergence: &Divergence) -> Option<Error> {

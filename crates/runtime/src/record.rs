@@ -33,8 +33,8 @@ pub struct Recorder {
     pub labels: Vec<Label>,
     /// The stacks at those wanted points that were reached.
     pub stacks: Vec<(Point, Calls)>,
-    /// The stack of the first panic.
-    pub panic: Option<(ThreadId, Calls)>,
+    /// The panics, with their places and stacks.
+    pub panics: Vec<(ThreadId, String, Calls)>,
     /// The block whose allocation and freeing are wanted: its thread and number.
     pub(crate) block: Option<(ThreadId, usize)>,
     /// The stack of the allocation of that block.
@@ -55,7 +55,7 @@ impl Recorder {
     pub(crate) fn begin(&mut self) {
         self.labels.clear();
         self.stacks.clear();
-        self.panic = None;
+        self.panics.clear();
         (self.allocation, self.free, self.fault) = (None, None, None);
     }
 
@@ -83,10 +83,8 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn panicked(&mut self, thread: ThreadId) {
-        if self.panic.is_none() {
-            self.panic = Some((thread, Calls::take()));
-        }
+    pub(crate) fn panicked(&mut self, thread: ThreadId, place: &str) {
+        self.panics.push((thread, place.to_string(), Calls::take()));
     }
 }
 

@@ -73,6 +73,10 @@ pub(crate) struct Session {
     pub(crate) overwritten: Overwritten,
     pub(crate) watching: Watching,
     pub(crate) panics: Vec<Panic>,
+    /// Threads that have stopped while they unwound.
+    pub(crate) unwinding: Vec<ThreadId>,
+    /// The panic that the next one passes on, by its number.
+    pub(crate) passing: Option<usize>,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) limits: Limits,
@@ -130,6 +134,8 @@ impl Session {
             overwritten: Overwritten::default(),
             watching: Watching::default(),
             panics: Vec::new(),
+            unwinding: Vec::new(),
+            passing: None,
             recorder: None,
             pulse,
             limits,
@@ -240,6 +246,8 @@ impl Session {
         self.frees.reviews = std::mem::take(&mut self.frees.reviews_next);
         self.first_spawn = NEVER;
         self.panics.clear();
+        self.unwinding.clear();
+        self.passing = None;
         // What is kept for other threads is known when they are spawned.
         if let Some(main) = self.data.first_mut() {
             *main = std::ptr::null();
@@ -521,6 +529,9 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let result = (*routine).resume(());
         arena::enter(std::ptr::null_mut());
         current::set(session, None);
+        if std::thread::panicking() || !(*session).unwinding.is_empty() {
+            (*session).note_unwinding(thread);
+        }
         if (*session).looks_between() {
             (*session).look_between(thread);
         }

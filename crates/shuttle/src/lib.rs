@@ -47,6 +47,8 @@
 #![forbid(unsafe_code)]
 
 pub mod annotations;
+#[doc(hidden)]
+pub mod before;
 mod clock;
 mod config;
 mod context;

@@ -46,15 +46,16 @@ pub(crate) fn report_all(
 /// Tells a violation that was found, and where the report was saved.
 fn report(config: &Config, program: &Program, found: &Found) -> Result<(Finding, Option<PathBuf>), Error> {
     let Found { violation, witness, number } = found;
-    witness.tell(|schedule| report_schedule(config, program, violation, schedule, *number))
+    witness.tell(|schedule, exact| report_schedule(config, program, violation, schedule, exact, *number))
 }
 
-/// Tells the violation at the end of a schedule.
+/// Tells the violation at the end of a schedule; if it is a panic and `exact`, no other one.
 pub(crate) fn report_schedule(
     config: &Config,
     program: &Program,
     violation: &Violation,
     schedule: &Schedule,
+    exact: bool,
     number: u64,
 ) -> Result<(Finding, Option<PathBuf>), Error> {
     let lost = || Error::Token {
@@ -66,7 +67,7 @@ pub(crate) fn report_schedule(
         ),
     };
     let follow = |wanted| replay::run(config, program, schedule, wanted);
-    let (explored, told) = retrace(violation, follow)?.ok_or_else(lost)?;
+    let (explored, told) = retrace(violation, exact, follow)?.ok_or_else(lost)?;
     let token = schedule.to_string();
     let (trace, message, place) = trace::FailingRun::new(&explored, &told).report();
     let mut finding = Finding {

@@ -449,7 +449,7 @@ where
     }
     // All threads are joined below, before the scope goes away, whether `f` panics or not.
     let result: Result<T> = catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    let mut panicked = false;
+    let mut panicked = Vec::new();
     let mut next = 0;
     loop {
         let thread = scope.threads.borrow().get(next).cloned();
@@ -460,13 +460,16 @@ where
             if joined.1.get() {
                 // The panic goes on in this thread.
                 panics::handle(thread);
-                panicked = true;
+                panicked.push(thread);
             }
         }
     }
     match result {
         Err(payload) => resume_unwind(payload as Box<dyn Any + Send>),
-        Ok(_) if panicked => panic!("a scoped thread panicked"),
-        Ok(value) => value,
+        Ok(value) if panicked.is_empty() => value,
+        Ok(_) => {
+            panics::pass_on(&panicked);
+            panic!("a scoped thread panicked")
+        }
     }
 }

@@ -322,11 +322,13 @@ impl<'a> FailingRun<'a> {
                 }
             })
             .collect();
-        if let (Kind::Panic { .. }, Some((thread, frames))) = (&self.violation.kind, &recorder.panic) {
-            stacks.push(Stack {
+        if let Kind::Panic { place, .. } = &self.violation.kind {
+            // The program may have caught others.
+            let blamed = recorder.panics.iter().rfind(|(_, known, _)| known == place);
+            stacks.extend(blamed.map(|(thread, _, frames)| Stack {
                 title: format!("panic of {}", site::thread_name(*thread)),
                 frames: frames.frames(),
-            });
+            }));
         }
         stacks
     }

@@ -35,6 +35,7 @@ mod panics;
 mod polling;
 mod primitives;
 mod regressions;
+mod rethrown;
 mod sampling;
 mod settings_macro;
 mod spec;

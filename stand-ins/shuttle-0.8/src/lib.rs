@@ -1,0 +1,3 @@
+//! [`unpick_shuttle`] under the name of Shuttle 0.8.
+
+pub use unpick_shuttle::*;
