@@ -14,6 +14,7 @@ mod frontend;
 mod heap;
 pub mod interrupt;
 mod leaks;
+pub mod lent;
 mod limits;
 mod loaded;
 pub mod locals;

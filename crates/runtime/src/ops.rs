@@ -21,6 +21,7 @@ use unpick_driver::watch::{self, Stand, Watch};
 use crate::arena::{self, Arena};
 use crate::current::{self, context};
 use crate::frontend::Handle;
+use crate::lent::RunIsOver;
 use crate::registers::forget_scratch;
 use crate::session::Session;
 use crate::tag::Tag;
@@ -97,32 +98,57 @@ pub(crate) unsafe extern "C-unwind" fn unwatched(request: *mut Request<'_>) -> V
     }
 }
 
-/// As [`unwatched`] or [`sampled`], where counts are looked at that the engine does not see.
+/// As [`unwatched`] or [`sampled`], where memory is looked at that the engine does not see.
 ///
 /// # Safety
 ///
 /// As there.
-pub(crate) unsafe extern "C-unwind" fn counted(request: *mut Request<'_>) -> Value {
-    look_at_counts();
-    let (session, _) = current::known_context();
+pub(crate) unsafe extern "C-unwind" fn looking(request: *mut Request<'_>) -> Value {
+    let (session, thread) = current::known_context();
     // SAFETY: as in `take`; the caller's promise.
-    unsafe { if (*session).search.execution.samples() { sampled(request) } else { unwatched(request) } }
+    unsafe {
+        (*session).lent.mask(&(*request).object);
+        look_now(session, thread);
+        if (*session).search.execution.samples() { sampled(request) } else { unwatched(request) }
+    }
 }
 
-/// Before the op of a thread that is not watched: looks at counts that the engine does not see. Where it is watched, the path does.
+/// Before the op of a thread that is not watched: looks at memory that the engine does not see. Where it is watched, the path does.
 #[inline(always)]
-fn look_at_counts() {
-    let (session, thread) = context();
-    if current::is_watched() {
-        return;
+fn look() {
+    if !current::is_watched() {
+        look_anyway();
     }
+}
+
+/// As [`look`], also where the thread is watched.
+#[inline(always)]
+pub(crate) fn look_anyway() {
+    let (session, thread) = context();
+    // SAFETY: as in `take`.
+    if unsafe { (*session).looks() } {
+        look_now(session, thread);
+    }
+}
+
+/// Looks at what the thread has done that the engine does not see.
+#[inline(never)]
+fn look_now(session: *mut Session, thread: ThreadId) {
+    let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if !s.frees.counts.are_none() {
-        let arena = arena::enter(std::ptr::null_mut());
-        s.look_at_counts(thread);
-        arena::enter(arena);
+    s.look(thread, frame());
+    if s.search.execution.is_stopped() {
+        leave_for_good(session, thread);
     }
+    arena::enter(arena);
+}
+
+/// An address in the frame of the caller or below: what user code has on the stack is above.
+#[inline(never)]
+fn frame() -> usize {
+    let mark = 0u8;
+    std::hint::black_box(&raw const mark) as usize
 }
 
 /// As [`unwatched`], for the first use of an object in a run.
@@ -250,8 +276,10 @@ impl Asker for OnObject<'_> {
         if self.stack != 0 && s.tracks_addresses() {
             s.note_address(op.addr, tag);
         }
-        if self.stack != 0 && !s.frees.counts.are_none() {
-            s.look_at_counts(self.on.thread);
+        if self.stack != 0 && s.looks() {
+            s.lent.mask(self.object);
+            s.look(self.on.thread, frame());
+            return !s.search.execution.is_stopped();
         }
         true
     }
@@ -287,7 +315,7 @@ impl Asker for OnObject<'_> {
 
 /// Takes an op that concerns no object.
 fn other(op: &Op) -> Value {
-    look_at_counts();
+    look();
     let (session, thread) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
@@ -321,10 +349,8 @@ pub(crate) unsafe extern "C-unwind" fn other_watched(op: *const Op) -> Value {
     // SAFETY: as in `take`; the caller's promise.
     let (s, op) = unsafe { (&mut *session, &*op) };
     s.note(thread, op.site);
-    if !s.frees.counts.are_none() {
-        let arena = arena::enter(std::ptr::null_mut());
-        s.look_at_counts(thread);
-        arena::enter(arena);
+    if s.looks() {
+        look_now(session, thread);
     }
     let value = other_slowly(op);
     forget_scratch();
@@ -509,8 +535,36 @@ pub fn label(text: &dyn Fn() -> String, site: Site) {
 }
 
 /// Where the code of the functions is that look at plain accesses.
-pub(crate) fn accesses() -> [usize; 2] {
-    [access, end_access].map(|function: fn(Object<'_>, bool, Site)| function as *const () as usize)
+pub(crate) fn accesses() -> [usize; 4] {
+    let use_of = |function: fn(Object<'_>, Site)| function as *const () as usize;
+    let [access, end] =
+        [access, end_access].map(|function: fn(Object<'_>, bool, Site)| function as *const () as usize);
+    [access, end, use_of(lend), use_of(reclaim)]
+}
+
+/// Hands out a pointer to the contents of an object, by which they may be changed.
+#[inline(never)]
+pub fn lend(object: Object<'_>, site: Site) {
+    on_cell(|s, thread| s.lend(thread, &object, site));
+}
+
+/// Pointers to the contents of an object are not to be used any more: its owner asks for it alone.
+#[inline(never)]
+pub fn reclaim(object: Object<'_>, site: Site) {
+    on_cell(|s, thread| s.lent.is_empty() || s.reclaim(thread, &object, site));
+}
+
+/// Does something with a cell, after which the thread goes on if that says so.
+#[inline(always)]
+fn on_cell(act: impl FnOnce(&mut Session, ThreadId) -> bool) {
+    let (session, thread) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `take`.
+    if !act(unsafe { &mut *session }, thread) {
+        leave_for_good(session, thread);
+    }
+    arena::enter(arena);
+    forget_scratch();
 }
 
 /// A plain access to an object.
@@ -525,20 +579,23 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
         leave_for_good(session, thread)
     };
-    s.objects.cell_addresses[number as usize] = object.tag as *const Tag as usize;
+    let address = object.tag as *const Tag as usize;
+    s.objects.cell_addresses[number as usize] = address;
     s.note(thread, site);
-    let (kind, birth) = (s.objects.cells[number as usize].kind, s.birth_of_cell(number));
-    let view = s.search.execution.view(thread);
-    let known = |creator: ThreadId| view.get(creator.index()).copied().unwrap_or(0);
-    let unborn = birth.filter(|&(creator, at)| creator != thread && known(creator) <= at);
-    let violation = if let Some(accesses) = s.objects.races.access(number, point, writes, view) {
+    let (kind, access) = (s.objects.cells[number as usize].kind, Access { point, writes, atomic: false });
+    let mut racing = s.objects.races.access(number, point, writes, s.search.execution.view(thread));
+    if racing.is_none() && !s.lent.is_empty() {
+        s.lent.moved(number, address);
+        match s.against_lent(thread, &object) {
+            Ok(first) => racing = first.map(|first| [first, access]),
+            Err(RunIsOver) => leave_for_good(session, thread),
+        }
+    }
+    let violation = if let Some(accesses) = racing {
         Some(violation::Kind::Race { accesses, object: kind.to_string() })
     } else {
-        unborn.map(|(creator, _)| violation::Kind::Unpublished {
-            access: Access { point, writes, atomic: false },
-            creator,
-            object: kind.to_string(),
-        })
+        let object = || kind.to_string();
+        s.unborn(thread, number).map(|creator| violation::Kind::Unpublished { access, creator, object: object() })
     };
     if let Some(kind) = violation {
         s.search.execution.fail(Violation { kind, point });

@@ -25,6 +25,7 @@ use crate::facts::SharedUses;
 use crate::fiber::Fiber;
 use crate::frontend::Handle;
 use crate::heap::Heap;
+use crate::lent::Lent;
 use crate::limits::Limits;
 use crate::locals::{self, Locals};
 use crate::memory::Frees;
@@ -67,6 +68,7 @@ pub(crate) struct Session {
     pub(crate) heap: Heap,
     pub(crate) objects: Objects,
     pub(crate) frees: Frees,
+    pub(crate) lent: Lent,
     pub(crate) watching: Watching,
     pub(crate) panics: Vec<Panic>,
     pub(crate) recorder: Option<Recorder>,
@@ -122,6 +124,7 @@ impl Session {
             heap: Heap::default(),
             objects: Objects::default(),
             frees: Frees::default(),
+            lent: Lent::default(),
             watching: Watching::default(),
             panics: Vec::new(),
             recorder: None,
@@ -223,6 +226,7 @@ impl Session {
         self.objects.locations.resize(self.search.execution.graph().location_count(), ObjectInfo::NONE);
         self.frees.ordered = false;
         self.frees.counts.begin();
+        self.lent.clear();
         self.frees.reviews = std::mem::take(&mut self.frees.reviews_next);
         self.first_spawn = NEVER;
         self.panics.clear();
@@ -281,10 +285,10 @@ impl Session {
     }
 
     #[inline(always)]
-    fn take_path(&self, watched: bool) {
+    pub(crate) fn take_path(&self, watched: bool) {
         let path = match (watched, self.search.execution.samples()) {
             (true, _) => crate::registers::watched,
-            _ if !self.frees.counts.are_none() => crate::ops::counted,
+            _ if self.looks() => crate::ops::looking,
             (false, true) => crate::ops::sampled,
             (false, false) => crate::ops::unwatched,
         };
@@ -468,8 +472,8 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         let result = (*routine).resume(());
         arena::enter(std::ptr::null_mut());
         current::set(session, None);
-        if !(*session).frees.counts.are_none() {
-            (*session).look_at_counts(thread);
+        if (*session).looks() {
+            (*session).look(thread, 0);
         }
         assert!(matches!(result, CoroutineResult::Yield(())), "a fiber of unpick has returned");
     }

@@ -548,6 +548,7 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
         assumptions.push(String::from("`Condvar::wait` and `park` return only for a reason"));
     }
     assumptions.extend(explored.assumption.map(String::from));
+    assumptions.extend(explored.lent.assumptions());
     assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));
     conclusion.summary(assumptions)
 }

@@ -219,7 +219,12 @@ impl<'a> FailingRun<'a> {
             Some(place) => format!("{}:{}:{}", place.file, place.line, place.column),
             None => String::from("an unknown place"),
         };
-        format!("{how}{what} by {} at {place}", site::thread_name(access.point.thread))
+        let through = if !access.atomic && self.explored.lent.is_taken(access.point.site) {
+            " through the pointer that was taken"
+        } else {
+            ""
+        };
+        format!("{how}{what} by {}{through} at {place}", site::thread_name(access.point.thread))
     }
 
     fn add_waiters(&mut self, waiters: &[Waiter], objects: &[Object]) -> Vec<String> {

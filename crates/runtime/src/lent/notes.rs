@@ -1,0 +1,101 @@
+//! What a verdict says of pointers whose uses are seen in part.
+
+use unpick_core::op::Site;
+
+use crate::site;
+
+use super::MOST;
+
+/// So many places are named, and the others are counted.
+const NAMED: usize = 6;
+
+/// What is to be said, in the order in which it turned up.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    /// Where pointers were taken.
+    pub(super) taken: Vec<Site>,
+    /// A pointer by which was written, and one that was taken at a time that is not ordered with that.
+    pub(super) unordered: Vec<[Site; 2]>,
+    /// Where pointers were taken to more bytes than are compared.
+    pub(super) cut: Vec<Site>,
+    /// Where pointers were taken into memory that is not looked at.
+    pub(super) unseen: Vec<Site>,
+}
+
+/// Adds what is not there yet.
+pub(super) fn add<T: PartialEq>(all: &mut Vec<T>, one: T) {
+    if !all.contains(&one) {
+        all.push(one);
+    }
+}
+
+impl Notes {
+    /// Whether a pointer was taken here.
+    pub fn is_taken(&self, site: Site) -> bool {
+        self.taken.contains(&site)
+    }
+
+    /// What is assumed, a sentence each.
+    pub fn assumptions(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if !self.taken.is_empty() {
+            all.push(format!(
+                "what is done through a pointer from `get` is seen as far as bytes of the cell change from one operation \
+                 to the next: reads, writes of the same value and memory behind the cell are taken to be free of races \
+                 (taken at {}); `with` and `with_mut` show them",
+                listed(&self.taken, |&site| site::describe(site))
+            ));
+        }
+        let told = |[write, take]: &[Site; 2]| {
+            format!("{} where {} writes", site::describe(*take), site::describe(*write))
+        };
+        if !self.unordered.is_empty() {
+            all.push(format!(
+                "nothing is read through a pointer that one thread took when the write of another was not ordered with it, \
+                 or it is a data race: {}",
+                listed(&self.unordered, told)
+            ));
+        }
+        if !self.cut.is_empty() {
+            all.push(format!(
+                "of cells behind pointers from `get`, {MOST} bytes are compared at a time: not all bytes were of those taken at {}",
+                listed(&self.cut, |&site| site::describe(site))
+            ));
+        }
+        if !self.unseen.is_empty() {
+            all.push(format!(
+                "cells in memory that is not the execution's are not looked at: pointers from `get` at {}",
+                listed(&self.unseen, |&site| site::describe(site))
+            ));
+        }
+        all
+    }
+}
+
+/// The first of a list in words, and how many more there are.
+fn listed<T>(all: &[T], told: impl Fn(&T) -> String) -> String {
+    let mut words: Vec<String> = Vec::new();
+    all.iter().for_each(|one| add(&mut words, told(one)));
+    let more = words.len().saturating_sub(NAMED);
+    words.truncate(NAMED);
+    let named = words.join(", ");
+    if more == 0 { named } else { format!("{named} and {more} more") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_cut_and_say_so() {
+        let numbers: Vec<usize> = (0..9).collect();
+        assert_eq!(listed(&numbers, |n| n.to_string()), "0, 1, 2, 3, 4, 5 and 3 more");
+        assert_eq!(listed(&numbers[..2], |n| n.to_string()), "0, 1");
+        assert_eq!(listed(&numbers, |_| String::from("x")), "x");
+    }
+
+    #[test]
+    fn a_program_without_pointers_assumes_nothing() {
+        assert!(Notes::default().assumptions().is_empty());
+    }
+}
