@@ -139,7 +139,11 @@ impl Lent {
     }
 
     /// A piece, which begins to be looked at if that is new. `None`: no more bytes can be compared.
-    fn piece(&mut self, (start, size): (usize, usize), new: impl FnOnce(Bytes) -> Piece) -> Option<&mut Piece> {
+    fn piece(
+        &mut self,
+        (start, size): (usize, usize),
+        new: impl FnOnce(Bytes) -> Piece,
+    ) -> Option<&mut Piece> {
         let found = self.pieces.binary_search_by_key(&(start, size), Piece::key);
         let index = match found {
             Ok(index) => index,
@@ -264,7 +268,7 @@ impl Session {
         if let Some(first) = self.conflicting(thread, index, &[]) {
             match self.doubt_about(thread, memory, |s, told| s.conflicting(thread, index, told)) {
                 Doubt::Over => return,
-                Doubt::Excused => {}
+                Doubt::Excused => notes::add(&mut self.lent.notes.dropped, site),
                 Doubt::Unordered(_) => {
                     let kind = Kind::Race { accesses: [first, write_at(point)], object: kind.to_string() };
                     self.search.execution.fail(Violation { kind, point });
@@ -371,13 +375,18 @@ impl Session {
     /// A thread takes a pointer to a cell; `false` when it must stop.
     pub(crate) fn lend(&mut self, thread: ThreadId, object: &Object<'_>, site: Site) -> bool {
         let (value, size) = object.contents;
-        if self.is_trial || size == 0 || current::is_outside() || current::quiet().is_some() {
-            return true;
-        }
         let address = object.tag as *const Tag as usize;
         let stack = self.fibers.iter().position(|fiber| fiber.contains(address));
         let in_arena = self.is_of_run(address);
-        if !in_arena && stack.is_none() && !statics::is_static(address) {
+        let is_static = !in_arena && stack.is_none() && statics::is_static(address);
+        if is_static {
+            // The next execution begins with what is there now, whoever writes to it.
+            self.objects.statics.save(value, size);
+        }
+        if self.is_trial || size == 0 || current::is_outside() || current::quiet().is_some() {
+            return true;
+        }
+        if !in_arena && stack.is_none() && !is_static {
             notes::add(&mut self.lent.notes.unseen, site);
             return true;
         }
@@ -386,7 +395,9 @@ impl Session {
             object.tag.set(0, 0);
         }
         let point = Point { thread, index: self.search.execution.position(thread), site };
-        let Some(cell) = self.cell(object, Access { point, writes: false, atomic: false }) else { return false };
+        let Some(cell) = self.cell(object, Access { point, writes: false, atomic: false }) else {
+            return false;
+        };
         self.objects.cell_addresses[cell as usize] = address;
         self.lent.moved(cell, address);
         self.note(thread, site);
@@ -426,9 +437,12 @@ impl Session {
         if let Some(first) = self.written(thread, &memory, &[]) {
             match self.doubt_about(thread, memory.clone(), |s, told| s.written(thread, &memory, told)) {
                 Doubt::Over => return false,
-                Doubt::Excused => {}
+                Doubt::Excused => notes::add(&mut self.lent.notes.dropped, site),
                 Doubt::Unordered(holders)
-                    if self.frees.counts.may_tell(&self.heap.arenas, &holders, &first) => {}
+                    if self.frees.counts.may_tell(&self.heap.arenas, &holders, &first) =>
+                {
+                    notes::add(&mut self.lent.notes.dropped, site);
+                }
                 Doubt::Unordered(_) => {
                     let kind = Kind::Race { accesses: [first, write_at(point)], object: kind.to_string() };
                     self.search.execution.fail(Violation { kind, point });
@@ -451,6 +465,7 @@ impl Session {
         &mut self,
         thread: ThreadId,
         object: &Object<'_>,
+        site: Site,
     ) -> Result<Option<Access>, RunIsOver> {
         let Some(index) = self.lent.of(object) else { return Ok(None) };
         let start = self.lent.pieces[index].start;
@@ -458,7 +473,10 @@ impl Session {
         let Some(first) = self.written(thread, &memory, &[]) else { return Ok(None) };
         match self.doubt_about(thread, memory.clone(), |s, told| s.written(thread, &memory, told)) {
             Doubt::Over => Err(RunIsOver),
-            Doubt::Excused => Ok(None),
+            Doubt::Excused => {
+                notes::add(&mut self.lent.notes.dropped, site);
+                Ok(None)
+            }
             Doubt::Unordered(_) => Ok(Some(first)),
         }
     }

@@ -586,7 +586,7 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
     let mut racing = s.objects.races.access(number, point, writes, s.search.execution.view(thread));
     if racing.is_none() && !s.lent.is_empty() {
         s.lent.moved(number, address);
-        match s.against_lent(thread, &object) {
+        match s.against_lent(thread, &object, site) {
             Ok(first) => racing = first.map(|first| [first, access]),
             Err(RunIsOver) => leave_for_good(session, thread),
         }
@@ -595,7 +595,11 @@ pub fn access(object: Object<'_>, writes: bool, site: Site) {
         Some(violation::Kind::Race { accesses, object: kind.to_string() })
     } else {
         let object = || kind.to_string();
-        s.unborn(thread, number).map(|creator| violation::Kind::Unpublished { access, creator, object: object() })
+        s.unborn(thread, number).map(|creator| violation::Kind::Unpublished {
+            access,
+            creator,
+            object: object(),
+        })
     };
     if let Some(kind) = violation {
         s.search.execution.fail(Violation { kind, point });

@@ -18,6 +18,8 @@ pub struct Notes {
     pub(super) unordered: Vec<[Site; 2]>,
     /// Where pointers were taken to more bytes than are compared.
     pub(super) cut: Vec<Site>,
+    /// What is written without an order, but may be done by who has let go of a `std::sync::Arc` last.
+    pub(super) dropped: Vec<Site>,
     /// Where pointers were taken into memory that is not looked at.
     pub(super) unseen: Vec<Site>,
 }
@@ -60,6 +62,13 @@ impl Notes {
             all.push(format!(
                 "of cells behind pointers from `get`, {MOST} bytes are compared at a time: not all bytes were of those taken at {}",
                 listed(&self.cut, |&site| site::describe(site))
+            ));
+        }
+        if !self.dropped.is_empty() {
+            all.push(format!(
+                "what is done at {} is done by the last owner of a `std::sync::Arc`, after what others did: \
+                 `unpick::sync::Arc` would show it",
+                listed(&self.dropped, |&site| site::describe(site))
             ));
         }
         if !self.unseen.is_empty() {
