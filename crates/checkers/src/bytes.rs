@@ -156,6 +156,11 @@ impl Bytes {
         }
     }
 
+    /// Whether this is the last pointer of its thread, which has asked for none at another place since.
+    pub fn is_last_take(&self, point: Point) -> bool {
+        self.takes.iter().any(|take| take.point == point)
+    }
+
     /// Where a thread has asked for a pointer last, if it did not write at once.
     pub fn unused_take(&self, thread: ThreadId) -> Option<Point> {
         self.takes.iter().find(|take| take.point.thread == thread && !take.wrote).map(|take| take.point)
@@ -239,6 +244,7 @@ mod tests {
     fn pointers_and_writes_that_are_not_known_are_told() {
         let mut bytes = new(&[0]);
         assert!(bytes.take(at(1, 2)) && bytes.take(at(2, 0)) && !bytes.take(at(2, 0)));
+        assert!(bytes.is_last_take(at(1, 2)) && !bytes.is_last_take(at(1, 1)));
         assert_eq!(bytes.unused_take(ThreadId(2)), Some(at(2, 0)));
         bytes.write(&[1], at(2, 0));
         assert_eq!(bytes.unused_take(ThreadId(2)), None);

@@ -42,38 +42,40 @@ impl Notes {
         let mut all = Vec::new();
         if !self.taken.is_empty() {
             all.push(format!(
-                "what is done through a pointer from `get` is seen as far as bytes of the cell change from one operation \
-                 to the next: reads, writes of the same value and memory behind the cell are taken to be free of races \
-                 (taken at {}); `with` and `with_mut` show them",
+                "of pointers from `get`, only writes that change bytes of the cell are seen: reads, writes of the same \
+                 value and what is done to memory behind the cell are no data races (pointers taken at {}); `with` and \
+                 `with_mut` show reads and writes",
                 listed(&self.taken, |&site| site::describe(site))
             ));
         }
         let told = |[write, take]: &[Site; 2]| {
-            format!("{} where {} writes", site::describe(*take), site::describe(*write))
+            format!("taken at {}, written at {}", site::describe(*take), site::describe(*write))
         };
         if !self.unordered.is_empty() {
             all.push(format!(
-                "nothing is read through a pointer that one thread took when the write of another was not ordered with it, \
-                 or it is a data race: {}",
+                "a pointer is not used to read what another thread writes, which would be a data race, since nothing orders \
+                 the two: {}",
                 listed(&self.unordered, told)
             ));
         }
         if !self.cut.is_empty() {
             all.push(format!(
-                "of cells behind pointers from `get`, {MOST} bytes are compared at a time: not all bytes were of those taken at {}",
+                "writes through pointers from `get` are looked for in {MOST} bytes at a time, and more were handed out: there is \
+                 no data race in the others (pointers taken at {})",
                 listed(&self.cut, |&site| site::describe(site))
             ));
         }
         if !self.dropped.is_empty() {
             all.push(format!(
-                "what is done at {} is done by the last owner of a `std::sync::Arc`, after what others did: \
-                 `unpick::sync::Arc` would show it",
+                "the last owner of a `std::sync::Arc` uses the cell after the others have, where it does so at {}: \
+                 `unpick::sync::Arc` shows whether that is so",
                 listed(&self.dropped, |&site| site::describe(site))
             ));
         }
         if !self.unseen.is_empty() {
             all.push(format!(
-                "cells in memory that is not the execution's are not looked at: pointers from `get` at {}",
+                "writes through pointers from `get` are not looked for in memory that is not the execution's own: there is \
+                 no data race there (pointers taken at {})",
                 listed(&self.unseen, |&site| site::describe(site))
             ));
         }
