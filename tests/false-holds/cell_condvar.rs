@@ -19,7 +19,8 @@ unsafe impl Send for Account {}
 
 pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
     || {
-        let account = Account { open: Mutex::new(false), opened: Condvar::new(), balance: UnsafeCell::new(0) };
+        let account =
+            Account { open: Mutex::new(false), opened: Condvar::new(), balance: UnsafeCell::new(0) };
         let account = Arc::new(account);
         let theirs = account.clone();
         let other = thread::spawn(move || {

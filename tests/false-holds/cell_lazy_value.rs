@@ -29,7 +29,8 @@ impl Lazy {
             self.state.store(2, Ordering::Release);
         }
         // SAFETY: the value does not change any more.
-        (self.state.load(Ordering::Acquire) == 2).then(|| unsafe { (*self.value.get()).as_deref().copied() })?
+        (self.state.load(Ordering::Acquire) == 2)
+            .then(|| unsafe { (*self.value.get()).as_deref().copied() })?
     }
 }
 
