@@ -123,6 +123,9 @@ impl Bytes {
     /// The bytes that have changed were written by a thread before its event at `point.index`.
     pub fn write(&mut self, now: &[u8], point: Point) {
         if self.writes.last() != Some(&point) {
+            if self.writes.len() >= 2 * self.last.len() + 64 {
+                self.forget_overwritten();
+            }
             self.writes.push(point);
         }
         let number = self.writes.len() as u32;
@@ -139,6 +142,22 @@ impl Bytes {
         if let Some(own) = own.filter(|own| own.point.index == point.index) {
             own.wrote = true;
         }
+    }
+
+    /// Forgets writes of which no byte is left: executions may be long.
+    #[cold]
+    fn forget_overwritten(&mut self) {
+        let mut numbers = vec![0; self.writes.len() + 1];
+        let mut left = Vec::with_capacity(self.writes.len());
+        for last in self.last.iter_mut().filter(|last| ![0, MASKED].contains(*last)) {
+            let number = &mut numbers[*last as usize];
+            if *number == 0 {
+                left.push(self.writes[*last as usize - 1]);
+                *number = left.len() as u32;
+            }
+            *last = *number;
+        }
+        self.writes = left;
     }
 
     /// A thread asks for a pointer; whether it is the first since its last event.
@@ -231,6 +250,18 @@ mod tests {
         bytes.write(&[0, 1, 1, 1], at(1, 0));
         assert_eq!(bytes.racing(&[0, 9, 9, 1], ThreadId(2), nobody), None);
         assert!(!new(&[]).mask(0, 0));
+    }
+
+    #[test]
+    fn writes_that_were_overwritten_are_forgotten() {
+        let mut bytes = new(&[0, 0, 0]);
+        bytes.write(&[0, 0, 9], at(3, 1));
+        for index in 0..1000 {
+            bytes.write(&[(index as u8).wrapping_add(1), 0, 9], at(1 + index % 2, index));
+        }
+        assert!(bytes.writes.len() <= 80, "{}", bytes.writes.len());
+        assert_eq!(bytes.racing(&[0, 0, 9], ThreadId(1), nobody), Some(at(2, 999)));
+        assert_eq!(bytes.racing(&[bytes.seen[0], 0, 1], ThreadId(1), nobody), Some(at(3, 1)));
     }
 
     #[test]

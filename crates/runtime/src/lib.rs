@@ -14,7 +14,7 @@ mod frontend;
 mod heap;
 pub mod interrupt;
 mod leaks;
-pub mod lent;
+mod lent;
 mod limits;
 mod loaded;
 pub mod locals;
@@ -39,6 +39,7 @@ mod wording;
 pub mod worker;
 
 pub use arena::{Allocator, owned, untracked};
+pub use lent::Notes;
 pub use limits::Limits;
 pub use memory::ordered;
 pub use pulse::Pulse;
