@@ -2,5 +2,6 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bytes;
 pub mod race;
 pub mod stuck;

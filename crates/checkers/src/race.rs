@@ -121,6 +121,12 @@ impl Cells {
         })
     }
 
+    /// The last write to a place.
+    pub fn last_write(&self, cell: u32) -> Option<Point> {
+        let write = self.cells.get(cell as usize)?.write.as_ref()?;
+        Some(Point { thread: write.thread, index: write.index, site: write.site })
+    }
+
     /// An access by a thread that knows `view` and stands before its event at `point.index`: the
     /// access that it races with, if there is one.
     #[inline]

@@ -15,6 +15,7 @@ mod frontend;
 mod heap;
 pub mod interrupt;
 mod leaks;
+mod lent;
 mod limits;
 mod loaded;
 pub mod locals;
@@ -41,6 +42,7 @@ mod wording;
 pub mod worker;
 
 pub use arena::{Allocator, owned, untracked};
+pub use lent::Notes;
 pub use limits::Limits;
 pub use memory::ordered;
 pub use overwritten::writes_over;

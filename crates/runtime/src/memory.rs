@@ -108,7 +108,7 @@ struct Conflict {
 }
 
 impl Session {
-    /// Whether it is looked at what the running thread does in memory between its ops.
+    /// Whether counts or atomics are looked at.
     #[inline(always)]
     pub(crate) fn looks_between(&self) -> bool {
         !self.frees.counts.are_none() || self.overwritten.looks()
@@ -158,8 +158,11 @@ impl Session {
         if !self.frees.ordered {
             self.frees.counts.freed(owner, address, size);
         }
-        if self.looks_between() {
-            self.look_between(thread);
+        if self.looks() {
+            self.look(thread, 0);
+            if self.search.execution.is_stopped() {
+                return false;
+            }
         }
         let looks = !self.frees.ordered && (self.frees.reviews || self.search.execution.is_fresh(thread));
         if looks && !self.may_free(thread, owner, number, address, size) {
@@ -168,6 +171,9 @@ impl Session {
         let position = self.search.execution.position(thread);
         if let Some(recorder) = &mut self.recorder {
             recorder.freed(owner, number, thread);
+        }
+        if !self.lent.is_empty() {
+            self.lent.end(&(address..address + size));
         }
         let has_spawned = self.has_spawned();
         let Some(arena) = &mut self.heap.arenas[owner.index()] else { return true };
@@ -242,7 +248,28 @@ impl Session {
                 return false;
             }
         }
+        if !self.lent.is_empty()
+            && let Some(conflict) = self.lent_conflict(thread, start..start + size)
+            && !self.excuse(&conflict)
+        {
+            self.refuse(thread, owner, number, start..start + size, conflict);
+            return false;
+        }
         true
+    }
+
+    /// A write through a pointer that stands against freeing the memory of its cell.
+    #[cold]
+    fn lent_conflict(&mut self, thread: ThreadId, memory: Range<usize>) -> Option<Conflict> {
+        let view = self.search.execution.view(thread);
+        self.lent.unknown(&memory, thread, view, &[])?;
+        let told = match self.frees.counts.are_none() {
+            true => Vec::new(),
+            false => self.frees.counts.moments(thread, view),
+        };
+        let (tag, cell, access) = self.lent.unknown(&memory, thread, view, &told)?;
+        let object = self.objects.cells[cell as usize].kind.to_string();
+        Some(Conflict { access, object, tag, number: tag::of_cell(cell), to_come: false })
     }
 
     /// A use of an object that stands against freeing its memory.
@@ -299,11 +326,27 @@ impl Session {
     #[cold]
     #[inline(never)]
     fn excuse(&mut self, conflict: &Conflict) -> bool {
-        let mut is_ordered =
-            || current::quiet().is_some() || self.is_partly_unseen() && self.frees.shared.is_dropping();
+        let mut is_ordered = || current::quiet().is_some() || self.is_dropping_unseen();
         !conflict.to_come && is_ordered()
             || self.tracks_addresses()
                 && self.address(conflict.number).is_some_and(|address| address != conflict.tag)
+    }
+
+    /// Whether the running thread is where memory is freed, or written to, that counts order which are not looked at.
+    pub(crate) fn is_dropping_unseen(&mut self) -> bool {
+        self.is_partly_unseen() && self.frees.shared.is_dropping()
+    }
+
+    /// Why it cannot be said whether counts that are not looked at order something.
+    pub(crate) fn is_untold(&self) -> Option<String> {
+        (self.is_partly_unseen() && !knows_names()).then(|| {
+            String::from(
+                "memory is written to that another thread has used, and whether the use comes first cannot be told: there \
+                 is memory of the program outside of what is looked at, and what a `std::sync::Arc` there orders is told \
+                 by the names of functions, which the program does not have: build it without `strip`, or use \
+                 `unpick::sync::Arc` instead",
+            )
+        })
     }
 
     /// Whether counts may be where they are not looked at.

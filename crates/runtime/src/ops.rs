@@ -4,6 +4,7 @@
 
 mod binding;
 mod choices;
+mod plain;
 mod sampling;
 mod threads;
 
@@ -13,7 +14,7 @@ use corosensei::Yielder;
 use unpick_core::event::{Event, EventId};
 use unpick_core::execution::Repeat;
 use unpick_core::op::{Addr, Kind, Mode, Op, Site, ThreadId, Value};
-use unpick_core::violation::{self, Access, Point, Violation, Wait, Waiter};
+use unpick_core::violation::{self, Point, Violation, Wait, Waiter};
 use unpick_driver::search::Search;
 use unpick_driver::take::{self, Asker, Caller};
 use unpick_driver::watch::{self, Stand, Watch};
@@ -28,6 +29,8 @@ use unpick_core::error::Error;
 
 pub(crate) use choices::time_is_over;
 pub use choices::{choose, guess, whim};
+pub(crate) use plain::accesses;
+pub use plain::{access, end_access, lend, reclaim};
 pub(crate) use sampling::sampled;
 pub(crate) use threads::finish;
 pub use threads::{
@@ -113,8 +116,9 @@ pub(crate) unsafe extern "C-unwind" fn again(request: *mut Request<'_>) -> Value
     let value = loop {
         // SAFETY: as in `take`; the reference ends before the fiber is left.
         let s = unsafe { &mut *session };
-        if s.looks_between() {
-            s.look_between(thread);
+        if s.looks() {
+            s.lent.mask(&request.object);
+            s.look(thread, frame());
         }
         let mut located = s.search.execution.is_fresh(thread);
         if !located && stamp == s.stamp() {
@@ -151,16 +155,17 @@ fn stop_here() {
     }
 }
 
-/// As [`unwatched`] or [`sampled`], where counts are looked at that the engine does not see.
+/// As [`unwatched`] or [`sampled`], where memory is looked at that the engine does not see.
 ///
 /// # Safety
 ///
 /// As there.
-pub(crate) unsafe extern "C-unwind" fn counted(request: *mut Request<'_>) -> Value {
-    look_at_counts();
-    let (session, _) = current::known_context();
+pub(crate) unsafe extern "C-unwind" fn looking(request: *mut Request<'_>) -> Value {
+    let (session, thread) = current::known_context();
     // SAFETY: as in `take`; the caller's promise.
     unsafe {
+        (*session).lent.mask(&(*request).object);
+        look_now(session, thread);
         let value = if (*session).search.execution.samples() { sampled(request) } else { unwatched(request) };
         used(&*request);
         value
@@ -183,20 +188,42 @@ pub(crate) fn used(request: &Request<'_>) {
     }
 }
 
-/// Before the op of a thread that is not watched: looks at counts that the engine does not see. Where it is watched, the path does.
+/// Before the op of a thread that is not watched: looks at memory that the engine does not see. Where it is watched, the path does.
 #[inline(always)]
-fn look_at_counts() {
-    let (session, thread) = context();
-    if current::is_watched() {
-        return;
+fn look() {
+    if !current::is_watched() {
+        look_anyway();
     }
+}
+
+/// As [`look`], also where the thread is watched.
+#[inline(always)]
+pub(crate) fn look_anyway() {
+    let (session, thread) = context();
+    // SAFETY: as in `take`.
+    if unsafe { (*session).looks() } {
+        look_now(session, thread);
+    }
+}
+
+/// Looks at what the thread has done that the engine does not see.
+#[inline(never)]
+fn look_now(session: *mut Session, thread: ThreadId) {
+    let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
-    if s.looks_between() {
-        let arena = arena::enter(std::ptr::null_mut());
-        s.look_between(thread);
-        arena::enter(arena);
+    s.look(thread, frame());
+    if s.search.execution.is_stopped() {
+        leave_for_good(session, thread);
     }
+    arena::enter(arena);
+}
+
+/// An address in the frame of the caller or below: what user code has on the stack is above.
+#[inline(never)]
+fn frame() -> usize {
+    let mark = 0u8;
+    std::hint::black_box(&raw const mark) as usize
 }
 
 /// As [`unwatched`], for the first use of an object in a run.
@@ -324,8 +351,10 @@ impl Asker for OnObject<'_> {
         if self.stack != 0 && s.tracks_addresses() {
             s.note_address(op.addr, tag);
         }
-        if self.stack != 0 && s.looks_between() {
-            s.look_between(self.on.thread);
+        if self.stack != 0 && s.looks() {
+            s.lent.mask(self.object);
+            s.look(self.on.thread, frame());
+            return !s.search.execution.is_stopped();
         }
         true
     }
@@ -364,7 +393,7 @@ impl Asker for OnObject<'_> {
 
 /// Takes an op that concerns no object.
 fn other(op: &Op) -> Value {
-    look_at_counts();
+    look();
     let (session, thread) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
@@ -398,10 +427,8 @@ pub(crate) unsafe extern "C-unwind" fn other_watched(op: *const Op) -> Value {
     // SAFETY: as in `take`; the caller's promise.
     let (s, op) = unsafe { (&mut *session, &*op) };
     s.note(thread, op.site);
-    if s.looks_between() {
-        let arena = arena::enter(std::ptr::null_mut());
-        s.look_between(thread);
-        arena::enter(arena);
+    if s.looks() {
+        look_now(session, thread);
     }
     let value = other_slowly(op);
     if op.kind != Kind::Spawn {
@@ -586,71 +613,6 @@ pub fn label(text: &dyn Fn() -> String, site: Site) {
         recorder.label(thread, s.search.execution.position(thread), text(), site);
         arena::enter(arena);
     }
-}
-
-/// Where the code of the functions is that look at plain accesses.
-pub(crate) fn accesses() -> [usize; 2] {
-    [access, end_access].map(|function: fn(Object<'_>, bool, Site)| function as *const () as usize)
-}
-
-/// A plain access to an object.
-#[inline(never)]
-pub fn access(object: Object<'_>, writes: bool, site: Site) {
-    crate::shared::end_quiet();
-    let (session, thread) = context();
-    let arena = arena::enter(std::ptr::null_mut());
-    // SAFETY: as in `take`.
-    let s = unsafe { &mut *session };
-    let point = Point { thread, index: s.search.execution.position(thread), site };
-    let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
-        leave_for_good(session, thread)
-    };
-    s.objects.cell_addresses[number as usize] = object.tag as *const Tag as usize;
-    s.note(thread, site);
-    let (kind, birth) = (s.objects.cells[number as usize].kind, s.birth_of_cell(number));
-    let view = s.search.execution.view(thread);
-    let known = |creator: ThreadId| view.get(creator.index()).copied().unwrap_or(0);
-    let unborn = birth.filter(|&(creator, at)| creator != thread && known(creator) <= at);
-    let violation = if let Some(accesses) = s.objects.races.access(number, point, writes, view) {
-        Some(violation::Kind::Race { accesses, object: kind.to_string() })
-    } else {
-        unborn.map(|(creator, _)| violation::Kind::Unpublished {
-            access: Access { point, writes, atomic: false },
-            creator,
-            object: kind.to_string(),
-        })
-    };
-    if let Some(kind) = violation {
-        s.search.execution.fail(Violation { kind, point });
-        leave_for_good(session, thread);
-    }
-    arena::enter(arena);
-    forget_scratch();
-}
-
-/// The end of an access that began with [`access`]. It has lasted until before the thread's last event: whether
-/// longer cannot be told, since whoever lets go of an object does so by an event, and may give up its pointer
-/// afterwards.
-#[inline(never)]
-pub fn end_access(object: Object<'_>, writes: bool, site: Site) {
-    let (session, thread) = context();
-    let arena = arena::enter(std::ptr::null_mut());
-    // SAFETY: as in `take`.
-    let s = unsafe { &mut *session };
-    let index = s.search.execution.position(thread).saturating_sub(1);
-    let point = Point { thread, index, site };
-    let Some(number) = s.cell(&object, Access { point, writes, atomic: false }) else {
-        leave_for_good(session, thread)
-    };
-    let kind = s.objects.cells[number as usize].kind;
-    let view = s.search.execution.view(thread);
-    if let Some(accesses) = s.objects.races.end_access(number, point, writes, view) {
-        let kind = violation::Kind::Race { accesses, object: kind.to_string() };
-        s.search.execution.fail(Violation { kind, point });
-        leave_for_good(session, thread);
-    }
-    arena::enter(arena);
-    forget_scratch();
 }
 
 impl Session {

@@ -143,7 +143,7 @@ impl Session {
     }
 
     #[cold]
-    fn is_live(&self, address: usize) -> bool {
+    fn is_allocated(&self, address: usize) -> bool {
         let arena = self.heap.arenas.iter().flatten().find(|arena| arena.contains(address));
         arena.is_some_and(|arena| {
             arena.find(address).is_some_and(|(number, _)| arena.notes()[number].freed().is_none())
@@ -164,7 +164,7 @@ impl Session {
             if (word, now) == (stamp, number) {
                 continue;
             }
-            if word == GONE || !self.is_live(address) {
+            if word == GONE || !self.is_allocated(address) {
                 index -= 1;
                 self.overwritten.places.swap_remove(index);
                 continue;

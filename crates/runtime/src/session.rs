@@ -26,6 +26,7 @@ use crate::fiber::Fiber;
 use crate::freed::Freed;
 use crate::frontend::Handle;
 use crate::heap::Heap;
+use crate::lent::Lent;
 use crate::limits::Limits;
 use crate::locals::{self, Locals};
 use crate::memory::Frees;
@@ -71,6 +72,7 @@ pub(crate) struct Session {
     pub(crate) frees: Frees,
     pub(crate) freed: Freed,
     pub(crate) overwritten: Overwritten,
+    pub(crate) lent: Lent,
     pub(crate) watching: Watching,
     pub(crate) panics: Vec<Panic>,
     /// Threads that have stopped while they unwound.
@@ -132,6 +134,7 @@ impl Session {
             frees: Frees::default(),
             freed: Freed::default(),
             overwritten: Overwritten::default(),
+            lent: Lent::default(),
             watching: Watching::default(),
             panics: Vec::new(),
             unwinding: Vec::new(),
@@ -243,6 +246,7 @@ impl Session {
         self.objects.locations.resize(self.search.execution.graph().location_count(), ObjectInfo::NONE);
         self.frees.ordered = false;
         self.frees.counts.begin();
+        self.lent.clear();
         self.frees.reviews = std::mem::take(&mut self.frees.reviews_next);
         self.first_spawn = NEVER;
         self.panics.clear();
@@ -308,10 +312,10 @@ impl Session {
     }
 
     #[inline(always)]
-    fn take_path(&self, watched: bool) {
+    pub(crate) fn take_path(&self, watched: bool) {
         let path = match (watched, self.search.execution.samples()) {
             (true, _) => crate::registers::watched,
-            _ if self.looks_between() => crate::ops::counted,
+            _ if self.looks() => crate::ops::looking,
             (false, true) => crate::ops::sampled,
             (false, false) => crate::ops::unwatched,
         };
@@ -532,8 +536,8 @@ unsafe fn resume(session: *mut Session, thread: ThreadId) {
         if std::thread::panicking() || !(*session).unwinding.is_empty() {
             (*session).note_unwinding(thread);
         }
-        if (*session).looks_between() {
-            (*session).look_between(thread);
+        if (*session).looks() {
+            (*session).look(thread, 0);
         }
         assert!(matches!(result, CoroutineResult::Yield(())), "a fiber of unpick has returned");
     }

@@ -5,7 +5,7 @@ use unpick_core::op::{Op, ThreadId, Value};
 use crate::arena::{self, Arena};
 use crate::current::{self, context};
 use crate::facts::{self, Fact};
-use crate::ops::{Object, Request, advance, leave};
+use crate::ops::{self, Object, Request, advance, leave};
 use crate::registers::forget_scratch;
 use crate::session::Session;
 use crate::{panics, tag::Tag};
@@ -17,12 +17,13 @@ use crate::{panics, tag::Tag};
 ///
 /// Outside a check.
 pub fn quietly(fact: Fact, bits: u64, f: impl FnOnce()) {
+    ops::look_anyway();
     let (session, thread) = context();
     let (used, was_panicking) = (used(session, thread), panics::panicking());
     let before = current::set_quiet(Some((fact, bits)));
-    let path = (current::path(), current::is_watched());
+    let was_watched = current::is_watched();
     current::take_path(crate::registers::watched, true);
-    let quiet = Quiet { fact, bits, session, thread, used, was_panicking, before, path };
+    let quiet = Quiet { fact, bits, session, thread, used, was_panicking, before, was_watched };
     f();
     drop(quiet);
 }
@@ -36,13 +37,17 @@ struct Quiet {
     used: usize,
     was_panicking: bool,
     before: Option<(Fact, u64)>,
-    path: (current::Path, bool),
+    was_watched: bool,
 }
 
 impl Drop for Quiet {
     fn drop(&mut self) {
         current::set_quiet(self.before);
-        current::take_path(self.path.0, self.path.1);
+        // SAFETY: as in `used`.
+        let s = unsafe { &mut *self.session };
+        s.take_path(self.was_watched);
+        // What was done meanwhile is nobody's: others may do it in other executions.
+        s.lent.keep();
         let allocated = used(self.session, self.thread) != self.used;
         if allocated || (panics::panicking() && !self.was_panicking) {
             facts::learn(self.fact, self.bits);
@@ -156,6 +161,9 @@ pub fn wait_unless(object: Object<'_>, init: Value, op: Op, over: &dyn Fn() -> b
     end_quiet();
     let mut request = Request { object, init, op };
     let (session, thread) = context();
+    // SAFETY: as in `used`.
+    unsafe { (*session).lent.mask(&request.object) };
+    ops::look_anyway();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `used`.
     let s = unsafe { &mut *session };

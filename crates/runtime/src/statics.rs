@@ -48,10 +48,11 @@ impl Statics {
         self.saved.push((object, bytes.into()));
     }
 
-    /// Puts all contents back, and forgets the objects.
+    /// Puts all contents back, and forgets the objects. What was saved first comes last: an object may be in another, and have changed
+    /// by the time that it was used itself.
     pub(crate) fn restore(&mut self) {
         self.numbers.clear();
-        for (object, bytes) in self.saved.drain(..) {
+        for (object, bytes) in self.saved.drain(..).rev() {
             // SAFETY: as in `save`; the execution that used the object is over.
             unsafe { object.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         }
@@ -123,6 +124,18 @@ mod tests {
         VALUE.store(10, Ordering::Relaxed);
         statics.restore();
         assert_eq!(VALUE.load(Ordering::Relaxed), 10, "it has not been used since");
+    }
+
+    #[test]
+    fn an_object_in_another_is_put_back_with_it() {
+        static PAIR: [AtomicU32; 2] = [AtomicU32::new(1), AtomicU32::new(2)];
+        let both = PAIR[0].as_ptr().cast::<u8>();
+        let mut statics = Statics::default();
+        statics.save(both, size_of::<[u32; 2]>());
+        PAIR[1].store(9, Ordering::Relaxed);
+        statics.save(PAIR[1].as_ptr().cast::<u8>(), size_of::<u32>());
+        statics.restore();
+        assert_eq!(PAIR[1].load(Ordering::Relaxed), 2);
     }
 
     #[test]

@@ -114,7 +114,7 @@ struct Runtime<'a> {
 /// Whether a function of ours preserves registers and returns to where it was called from, whatever becomes of its op.
 pub(crate) fn returns(function: usize) -> bool {
     type Entry = unsafe extern "C-unwind" fn(*mut Request<'_>) -> Value;
-    let entries: [Entry; 4] = [registers::watched, ops::unwatched, ops::sampled, ops::counted];
+    let entries: [Entry; 4] = [registers::watched, ops::unwatched, ops::sampled, ops::looking];
     entries.iter().any(|entry| *entry as *const () as usize == function)
         || function == ops::other_watched as *const () as usize
         || Since::functions().contains(&function)

@@ -25,6 +25,7 @@ use unpick_driver::witness::Found;
 
 use crate::fiber::Fiber;
 use crate::frontend::Handle;
+use crate::lent::Notes;
 use crate::limits::Limits;
 use crate::parked::{Pending, Worker};
 use crate::pulse::Pulse;
@@ -66,6 +67,8 @@ pub struct Explored {
     pub recorder: Option<Recorder>,
     /// Types of the objects behind locations, and behind plain cells.
     pub kinds: (Vec<&'static str>, Vec<&'static str>),
+    /// What is to be said of pointers whose uses are seen in part.
+    pub lent: Notes,
     /// The violations that were found, each once.
     pub found: Vec<Found>,
     /// What has become known about the program.
@@ -175,6 +178,7 @@ fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, e
         fatal: session.fatal,
         recorder: session.recorder.take(),
         kinds,
+        lent: std::mem::take(&mut session.lent.notes),
         found: std::mem::take(&mut explorer.found),
         facts: *session.search.knowledge.facts(),
         facts_with_order: session.facts_with_order(),

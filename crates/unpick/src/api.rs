@@ -565,6 +565,7 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
     }
     assumptions.extend(explored.assumption.map(String::from));
     assumptions.extend(explored.assumptions.iter().cloned());
+    assumptions.extend(explored.lent.assumptions());
     assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));
     conclusion.summary(assumptions)
 }

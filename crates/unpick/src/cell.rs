@@ -21,8 +21,10 @@ pub use value::Cell;
 ///
 /// Inside a check [`with`](UnsafeCell::with) is a read and [`with_mut`](UnsafeCell::with_mut) a
 /// write of the whole cell; two of them that are not ordered by happens-before, one a write, are a
-/// data race. [`get`](UnsafeCell::get) only makes a pointer, and what is done through it is not
-/// seen.
+/// data race. What is done through the pointer that [`get`](UnsafeCell::get) makes is seen as far as
+/// bytes of the cell change from one operation of a thread to the next: each such byte was
+/// written, and is compared with earlier writes to it. Reads are not seen, nor is memory
+/// behind the cell, such as the elements of a vector in it; the verdict says where that is so.
 ///
 /// ```
 /// use unpick::cell::UnsafeCell;
@@ -50,11 +52,19 @@ impl<T> UnsafeCell<T> {
         unsafe { (&raw const (*this.as_ptr()).value).read().into_inner() }
     }
 
-    /// A pointer to the value of a cell of which there is only a pointer. Uses of it are not seen.
+    /// A pointer to the value of a cell of which there is only a pointer. Uses of it are seen as
+    /// those of [`get`](UnsafeCell::get) are.
     ///
     /// `std`'s takes cells of unsized values as well.
-    pub const fn raw_get(this: *const UnsafeCell<T>) -> *mut T {
-        this.wrapping_byte_add(offset_of!(UnsafeCell<T>, value)).cast_mut().cast()
+    #[track_caller]
+    pub fn raw_get(this: *const UnsafeCell<T>) -> *mut T {
+        let value = this.wrapping_byte_add(offset_of!(UnsafeCell<T>, value)).cast_mut().cast::<T>();
+        if ops::in_check() {
+            // SAFETY: a tag is two numbers, whatever is in memory; the pointer is to a cell, or is not one that can be used.
+            let tag = unsafe { &*this.wrapping_byte_add(offset_of!(UnsafeCell<T>, tag)).cast::<Tag>() };
+            ops::lend(Object { tag, kind: "UnsafeCell", contents: (value.cast(), size_of::<T>()) }, here!());
+        }
+        value
     }
 }
 
@@ -71,14 +81,21 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.during(true, || f(self.value.get()))
     }
 
-    /// A pointer to the value. Uses of it are not seen.
-    pub const fn get(&self) -> *mut T {
+    /// A pointer to the value. Writes through it are seen by the bytes that they change, reads are not.
+    #[track_caller]
+    pub fn get(&self) -> *mut T {
+        if ops::in_check() {
+            ops::lend(self.object(), here!());
+        }
         self.value.get()
     }
 
     /// The value, which nobody else can use meanwhile.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
+        if ops::in_check() {
+            ops::reclaim(self.object(), here!());
+        }
         self.touch(true, here!());
         self.value.get_mut()
     }
@@ -102,9 +119,13 @@ impl<T: ?Sized> UnsafeCell<T> {
 
     fn touch(&self, writes: bool, site: Site) {
         if ops::in_check() {
-            let contents = (self.value.get().cast::<u8>(), size_of_val(&self.value));
-            ops::access(Object { tag: &self.tag, kind: "UnsafeCell", contents }, writes, site);
+            ops::access(self.object(), writes, site);
         }
+    }
+
+    fn object(&self) -> Object<'_> {
+        let contents = (self.value.get().cast::<u8>(), size_of_val(&self.value));
+        Object { tag: &self.tag, kind: "UnsafeCell", contents }
     }
 }
 

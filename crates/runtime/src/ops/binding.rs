@@ -91,7 +91,7 @@ impl Session {
 
     /// The number of a cell in this run; `None` when it may not be used.
     #[inline(always)]
-    pub(super) fn cell(&mut self, object: &Object<'_>, access: Access) -> Option<u32> {
+    pub(crate) fn cell(&mut self, object: &Object<'_>, access: Access) -> Option<u32> {
         if object.tag.stamp() == self.stamp() || object.tag.stamp() == self.heap_stamp() {
             return tag::cell(object.tag.number());
         }

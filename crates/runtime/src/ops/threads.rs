@@ -4,7 +4,7 @@ use unpick_core::execution::Execution;
 use unpick_core::op::{Op, Site, ThreadId};
 
 use super::sampling::taken_by;
-use super::{count, look_at_counts, other, other_slowly, stop_here};
+use super::{count, look, other, other_slowly, stop_here};
 use crate::arena;
 use crate::current::{self, context};
 use crate::session::{Job, Session};
@@ -12,7 +12,7 @@ use crate::session::{Job, Session};
 /// Starts a thread, and keeps a pointer for it as [`set_data`] does. Returns the thread, and what
 /// [`name_of`] says of it.
 pub fn spawn(job: Job, data: *const (), site: Site) -> (ThreadId, u32) {
-    look_at_counts();
+    look();
     let (session, parent) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
@@ -50,7 +50,7 @@ pub fn spawned() {
 
 /// Waits for a thread to end.
 pub fn join(thread: ThreadId, site: Site) {
-    look_at_counts();
+    look();
     let (session, caller) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };
@@ -66,7 +66,7 @@ pub fn join(thread: ThreadId, site: Site) {
 
 /// The end of a thread.
 pub(crate) fn finish() {
-    look_at_counts();
+    look();
     let (session, thread) = context();
     // SAFETY: as in `take`.
     let s = unsafe { &mut *session };

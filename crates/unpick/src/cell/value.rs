@@ -14,8 +14,9 @@ use crate::here;
 /// Inside a check [`get`](Cell::get) is a read of the cell, and everything that changes the value is a
 /// write. As in `std` a `Cell` is not [`Sync`], so threads share one only by way of an
 /// `unsafe impl Sync`; two accesses that are not ordered by happens-before, one a write, are then a
-/// data race. What is done through [`as_ptr`](Cell::as_ptr) is not seen. There is no `from_mut` and no
-/// `as_slice_of_cells`, since a cell keeps more than its value.
+/// data race. What is done through [`as_ptr`](Cell::as_ptr) is seen as after
+/// [`UnsafeCell::get`](super::UnsafeCell::get). There is no `from_mut` and no `as_slice_of_cells`,
+/// since a cell keeps more than its value.
 ///
 /// ```
 /// use unpick::cell::Cell;
@@ -97,14 +98,21 @@ impl<T> Cell<T> {
 }
 
 impl<T: ?Sized> Cell<T> {
-    /// A pointer to the value. Uses of it are not seen.
-    pub const fn as_ptr(&self) -> *mut T {
+    /// A pointer to the value. Writes through it are seen by the bytes that they change, reads are not.
+    #[track_caller]
+    pub fn as_ptr(&self) -> *mut T {
+        if ops::in_check() {
+            ops::lend(self.object(), here!());
+        }
         self.value.as_ptr()
     }
 
     /// The value, which nobody else can use meanwhile.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
+        if ops::in_check() {
+            ops::reclaim(self.object(), here!());
+        }
         self.touch(true);
         self.value.get_mut()
     }
@@ -112,9 +120,13 @@ impl<T: ?Sized> Cell<T> {
     #[track_caller]
     fn touch(&self, writes: bool) {
         if ops::in_check() {
-            let contents = (self.value.as_ptr().cast::<u8>(), size_of_val(&self.value));
-            ops::access(Object { tag: &self.tag, kind: "Cell", contents }, writes, here!());
+            ops::access(self.object(), writes, here!());
         }
+    }
+
+    fn object(&self) -> Object<'_> {
+        let contents = (self.value.as_ptr().cast::<u8>(), size_of_val(&self.value));
+        Object { tag: &self.tag, kind: "Cell", contents }
     }
 }
 

@@ -147,14 +147,16 @@ impl<'a> FailingRun<'a> {
                 for access in accesses {
                     self.add_access(access, object, &name, objects);
                 }
-                let told = accesses.map(|access| self.told_access(&access));
-                vec![
-                    format!(
-                        "two accesses to `{name}` are not ordered by happens-before, and one of them writes:"
-                    ),
-                    told[0].clone(),
-                    told[1].clone(),
-                ]
+                let mut lines = vec![format!(
+                    "two accesses to `{name}` are not ordered by happens-before, and one of them writes:"
+                )];
+                lines.extend(accesses.map(|access| self.told_access(&access)));
+                if accesses.iter().any(|access| self.is_through_pointer(access)) {
+                    lines.push(String::from(
+                        "what is written through a pointer is told by the bytes that change: `with_mut` tells the place of the write",
+                    ));
+                }
+                lines
             }
             Kind::Unpublished { access, creator, object } => {
                 let name = self.access_name(access).unwrap_or_else(|| object.clone());
@@ -219,7 +221,14 @@ impl<'a> FailingRun<'a> {
             Some(place) => format!("{}:{}:{}", place.file, place.line, place.column),
             None => self.told_stretch(access.point),
         };
-        format!("{how}{what} by {} at {place}", site::thread_name(access.point.thread))
+        let through =
+            if self.is_through_pointer(access) { " through the pointer that was taken" } else { "" };
+        format!("{how}{what} by {}{through} at {place}", site::thread_name(access.point.thread))
+    }
+
+    /// Whether all that is known of an access is where its pointer was taken.
+    fn is_through_pointer(&self, access: &Access) -> bool {
+        !access.atomic && self.explored.lent.is_taken(access.point.site)
     }
 
     /// Where a thread was when it did something that has no place of its own.

@@ -1,0 +1,29 @@
+//! violated: data race
+//!
+//! A thread passes on a pointer to a cell that is its own, and goes on writing to it.
+
+use unpick::cell::UnsafeCell;
+use unpick::thread;
+
+unpick::thread_local! {
+    static COUNT: UnsafeCell<u32> = const { UnsafeCell::new(0) };
+}
+
+fn add(place: usize) {
+    // SAFETY: the place is a cell of this thread, or should be.
+    unsafe { *(place as *mut u32) += 1 };
+}
+
+fn place() -> usize {
+    COUNT.with(|count| count.get() as usize)
+}
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        let ours = place();
+        let other = thread::spawn(move || add(ours));
+        add(ours);
+        other.join().unwrap();
+        add(ours);
+    }
+}
