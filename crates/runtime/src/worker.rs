@@ -55,7 +55,7 @@ pub struct Explored {
     /// Whether a thread has waited, without a time limit, for another to wake it.
     pub waits: bool,
     /// What is assumed of loops.
-    pub assumption: Option<&'static str>,
+    pub assumptions: Vec<&'static str>,
     /// Where an operation was weaker than SeqCst, under a strategy over sequentially consistent traces.
     pub weak: Option<Site>,
     /// Whether the process must end after the report: a destructor panicked during a panic.
@@ -162,7 +162,7 @@ fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, e
         on_arenas: session.is_on_arenas(),
         spilled: session.heap.spilled,
         waits: session.search.waits,
-        assumption: session.search.loops.rounds.assumption(),
+        assumptions: session.search.assumptions(),
         weak: session.weak,
         fatal: session.fatal,
         recorder: session.recorder.take(),

@@ -547,7 +547,7 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
     if explored.waits && !config.spurious_wakeups {
         assumptions.push(String::from("`Condvar::wait` and `park` return only for a reason"));
     }
-    assumptions.extend(explored.assumption.map(String::from));
+    assumptions.extend(explored.assumptions.iter().copied().map(String::from));
     assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));
     conclusion.summary(assumptions)
 }

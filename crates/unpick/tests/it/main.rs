@@ -31,6 +31,7 @@ mod outside;
 mod overflow;
 mod owners;
 mod panics;
+mod passing;
 mod polling;
 mod primitives;
 mod regressions;
