@@ -4,8 +4,23 @@
 //! fact is noted, and the exploration starts again. What the facts are, front-ends know; a schedule brings along
 //! those that were known when its execution was found, as its [`Knowledge`](crate::schedule::Knowledge).
 
+use crate::op::Site;
+
 /// How many facts a front-end may have.
 const COUNT: usize = 16;
+
+/// The fact of all front-ends that says at which places loops ask what time it is so often that time has to pass for them: a
+/// [bit](bit_of) for each.
+pub const TIME_PASSES: usize = COUNT - 1;
+
+/// The fact of all front-ends that says where threads that go round ask what time it is, so that it is explored whether time has
+/// passed: a bit for each place.
+pub const TIME_IS_ASKED: usize = COUNT - 2;
+
+/// The bit of a place. Places may share one, which costs time and nothing else.
+pub fn bit_of(site: Site) -> u64 {
+    1 << (site.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
+}
 
 /// Facts, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,11 +9,13 @@
 //! - [`judge`]: what an execution that has ended shows. A new checker is called there.
 //! - [`explore`]: the loop over executions.
 //! - [`witness`]: how to get to a violation again, and which of the schedules that lead there is told.
+//! - [`passing`]: loops that ask what time it is: when time passes for them.
 //! - [`knowledge`]: what has become known about the program. When that grows, the search starts over.
 
 pub mod explore;
 pub mod judge;
 pub mod knowledge;
+pub mod passing;
 pub mod search;
 pub mod take;
 pub mod watch;

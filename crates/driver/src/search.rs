@@ -2,10 +2,13 @@
 
 use unpick_core::error::Error;
 use unpick_core::execution::{Execution, Outcome, Turn};
+use unpick_core::facts::{TIME_IS_ASKED, TIME_PASSES, bit_of};
 use unpick_core::op::{Op, Site, ThreadId};
+use unpick_core::violation::{Point, Wait, Waiter};
 use unpick_loops::{Loops, Review, Trial, Verdict};
 
 use crate::knowledge::Knowledge;
+use crate::passing::{self, Look, Looked, Passing};
 
 /// What is done about loops.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +27,8 @@ pub struct Search {
     pub loops: Loops,
     /// What is done about them.
     pub limits: LoopLimits,
+    /// When time passes for loops that ask what time it is.
+    pub passing: Passing,
     /// What is known about the program.
     pub knowledge: Knowledge,
     /// Places where a loop was cut.
@@ -43,6 +48,7 @@ impl Search {
             execution,
             loops: Loops::default(),
             limits,
+            passing: Passing::default(),
             knowledge,
             cut_loops: Vec::new(),
             error: None,
@@ -67,6 +73,38 @@ impl Search {
         self.loops.rounds.settle_by(settle);
         self.loops.begin(os_thread, self.execution.has_stable_addresses());
         self.execution.set_spare(self.loops.spare());
+        self.passing.begin();
+    }
+
+    /// A thread asks what time it is, whose clock stands at `time`, in nanoseconds.
+    pub fn look(&mut self, thread: ThreadId, site: Site, time: u64) -> Look {
+        let position = self.execution.position(thread);
+        let graph = self.execution.graph();
+        let bit = passing::bit_of_look(graph, thread, position, site);
+        let asks = self.knowledge.get(TIME_IS_ASKED) & bit != 0;
+        let passes = self.knowledge.get(TIME_PASSES) & bit_of(site) != 0;
+        match self.passing.look(graph, (thread, position), site, time, (asks, passes)) {
+            Looked::Fine(look) => look,
+            Looked::Asks => {
+                self.learn(TIME_IS_ASKED, bit);
+                Look::Leave
+            }
+            Looked::Learnt => {
+                self.learn(TIME_PASSES, bit_of(site));
+                Look::Leave
+            }
+            Looked::TooOften => {
+                let point = Point { thread, index: position, site };
+                self.execution.block(thread, Waiter { point, wait: Wait::Bound });
+                self.note_cut(site);
+                Look::Leave
+            }
+        }
+    }
+
+    /// The thread has been told that it is `time`.
+    pub fn looked(&mut self, thread: ThreadId, time: u64) {
+        self.passing.looked(thread, self.execution.position(thread), time);
     }
 
     /// The program cannot be checked any further: the run ends, and then the check.
@@ -91,8 +129,16 @@ impl Search {
         self.execution.request_rerun();
     }
 
+    /// What is assumed of loops.
+    pub fn assumptions(&self) -> Vec<&'static str> {
+        self.loops.rounds.assumption().into_iter().chain(self.passing.assumption()).collect()
+    }
+
     /// Takes note of what came of the trial of a round.
     pub fn tried(&mut self, trial: &Trial, verdict: &Verdict) {
+        if let Some((site, position)) = trial.unasked() {
+            self.looks_unasked(trial.thread, position, site);
+        }
         match self.loops.tried(&self.execution, trial, verdict) {
             Some(true) => self.start_over(),
             Some(false) => self.execution.request_rerun(),
@@ -113,6 +159,15 @@ impl Search {
                 outcome
             }
             Review::Fine => outcome,
+        }
+    }
+
+    /// A round that is tried looks at the clock, after so many events of its thread, and has not asked whether time passes: if it
+    /// may, the search starts over.
+    fn looks_unasked(&mut self, thread: ThreadId, position: u32, site: Site) {
+        if self.passing.may_pass(thread, site) {
+            let bit = passing::bit_of_look(self.execution.graph(), thread, position, site);
+            self.learn(TIME_IS_ASKED, bit);
         }
     }
 

@@ -315,7 +315,7 @@ fn assumptions(conclusion: &Conclusion<'_>, session: &Session) -> Vec<String> {
     if session.search.waits && !config.spurious_wakeups {
         assumptions.push(String::from("waits for condition variables return only for a reason"));
     }
-    assumptions.extend(session.search.loops.rounds.assumption().map(String::from));
+    assumptions.extend(session.search.assumptions().into_iter().map(String::from));
     assumptions.extend(session.seeks.any().then(|| String::from(seeks::ASSUMPTION)));
     if session.excuses.any_races() {
         assumptions.push(String::from("what races read that were passed over was not explored in every way"));

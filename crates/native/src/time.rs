@@ -1,10 +1,11 @@
 //! Time: each thread has a clock of its own, which depends on nothing but what the thread does.
 //!
-//! It goes on by a little with each look at it, or, on request, by a little or a lot; and by the whole time with each sleep. Nobody
-//! sleeps.
+//! It goes on by a little with each look at it, or, on request, by a little or a lot; and by the whole time with each sleep. In
+//! loops that wait it stands still, or [passes](unpick_driver::passing). Nobody sleeps.
 
 use unpick_core::event::Event;
 use unpick_core::op::{self as core, Addr, Op, Rmw, Value};
+use unpick_driver::passing::Look;
 
 use crate::entry::entries;
 use crate::mode::{self, Mode};
@@ -48,11 +49,14 @@ fn clock(caller: &Caller) -> &mut u64 {
     &mut caller.session().threads[caller.thread.index()].clock
 }
 
-/// The time of the calling thread.
+/// The time of the calling thread. Where it goes round in a loop, [time may pass](unpick_driver::passing).
 fn look(caller: &Caller) -> u64 {
-    // Whoever looks is in another state then.
-    trial::stop();
     let s = caller.session();
+    if let Some(trying) = &mut s.trying {
+        trying.trial.look(&s.search.execution, caller.site);
+        trial::answered(trying, 0);
+        return BEGIN + *clock(caller);
+    }
     if !s.reads_clock {
         s.reads_clock = true;
         // Rounds of loops may have been dropped in which time passed.
@@ -61,10 +65,30 @@ fn look(caller: &Caller) -> u64 {
             depart_for_good(caller.session);
         }
     }
-    let jumps = caller.session().limits.clock_jumps && caller.choose(2) == 1;
+    let passes = if s.limits.clock_jumps { LOOK + (JUMP - LOOK) * caller.choose(2) } else { passes(caller) };
     let clock = clock(caller);
-    *clock += if jumps { JUMP } else { LOOK };
-    BEGIN + *clock
+    *clock = clock.saturating_add(passes);
+    let now = *clock;
+    caller.session().search.looked(caller.thread, now);
+    BEGIN + now
+}
+
+/// How much time passes when the calling thread looks at its clock.
+fn passes(caller: &Caller) -> u64 {
+    let now = *clock(caller);
+    let s = caller.session();
+    let passes = match s.search.look(caller.thread, caller.site, now) {
+        Look::Plain => return LOOK,
+        Look::Still => 0,
+        Look::Ask(_) if s.limits.patient => 0,
+        Look::Ask(step) => step * caller.choose(2),
+        Look::Pass(step) => step,
+        Look::Leave => depart_for_good(caller.session),
+    };
+    if passes > 0 {
+        caller.session().search.passing.has_passed(caller.thread, passes);
+    }
+    passes
 }
 
 pub(crate) fn nanoseconds(time: &Time) -> u64 {

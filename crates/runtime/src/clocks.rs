@@ -9,6 +9,7 @@ use std::time::Duration;
 use unpick_checkers::stuck;
 use unpick_core::op::{Op, Site, ThreadId, Value};
 use unpick_core::timeouts::Timeouts;
+use unpick_driver::passing::Look;
 
 use crate::arena;
 use crate::current::context;
@@ -48,7 +49,7 @@ impl Clocks {
         if self.is_read { self.of(thread).as_nanos() as u64 } else { 0 }
     }
 
-    fn of(&self, thread: ThreadId) -> Duration {
+    pub(crate) fn of(&self, thread: ThreadId) -> Duration {
         self.threads
             .get(thread.index())
             .and_then(|clock| clock.last())
@@ -130,13 +131,47 @@ pub fn pass(time: Duration) {
     forget_scratch();
 }
 
-/// How much time has passed for the calling thread.
+/// How much time has passed for the calling thread, in nanoseconds, which asks for it at this [place](Site). Where it goes round in a
+/// loop, [time may pass](unpick_driver::passing).
 ///
 /// # Panics
 ///
 /// Outside a check.
-pub fn now() -> Duration {
-    update(Duration::ZERO, true)
+#[inline(never)]
+pub extern "C-unwind" fn look(site: u64) -> u64 {
+    let now = update(Duration::ZERO, true);
+    let (session, thread) = context();
+    let look = with(|s| s.search.look(thread, Site(site), now.as_nanos() as u64));
+    let passes = match look {
+        Look::Plain | Look::Still => 0,
+        Look::Ask(_) if timeouts() == Timeouts::Never => 0,
+        Look::Ask(step) => step * ops::choose(2, Site(site)),
+        Look::Pass(step) => step,
+        Look::Leave => {
+            arena::enter(std::ptr::null_mut());
+            ops::leave_for_good(session, thread)
+        }
+    };
+    let now = if passes > 0 { update(Duration::from_nanos(passes), true) } else { now };
+    let now = now.as_nanos() as u64;
+    with(|s| {
+        if passes > 0 {
+            s.search.passing.has_passed(thread, passes);
+        }
+        s.search.looked(thread, now);
+    });
+    forget_scratch();
+    now
+}
+
+/// Does something with the session, on the memory of the checker.
+fn with<R>(f: impl FnOnce(&mut Session) -> R) -> R {
+    let (session, _) = context();
+    let arena = arena::enter(std::ptr::null_mut());
+    // SAFETY: as in `update`.
+    let result = f(unsafe { &mut *session });
+    arena::enter(arena);
+    result
 }
 
 /// When waits with a limit on time give up.

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use unpick_core::op::{Op, ThreadId, Value};
+use unpick_core::op::{Op, Site, ThreadId, Value};
 use unpick_emulator::{Enter, Host, Machine, Obstacle, RDI, RSI};
 use unpick_loops::{Home, Trial};
 
@@ -179,6 +179,9 @@ impl Runtime<'_> {
             let value = unsafe { shared::oldest_value(argument as *const Tag, init) };
             return self.trial.entered(machine, value);
         }
+        if function == clocks::look as *const () as usize {
+            return self.look(machine, Site(argument as u64));
+        }
         // Whether time that passes belongs to the state is seen elsewhere.
         if function == clocks::pass as *const () as usize {
             return self.trial.entered(machine, 0);
@@ -249,6 +252,13 @@ impl Runtime<'_> {
     fn op(&mut self, machine: &mut Machine, op: &Op) -> Enter {
         let value = self.trial.op(&self.session.search.execution, op);
         self.trial.entered(machine, value.unwrap_or_default())
+    }
+
+    /// Tells what time it is.
+    fn look(&mut self, machine: &mut Machine, site: Site) -> Enter {
+        self.trial.look(&self.session.search.execution, site);
+        let now = self.session.clocks.of(self.trial.thread);
+        self.trial.entered(machine, now.as_nanos() as u64)
     }
 
     /// How far a thread is differs from round to round, so what it notes of that is not part of its state.

@@ -55,9 +55,7 @@ pub struct Explored {
     pub spilled: bool,
     /// Whether a thread has waited, without a time limit, for another to wake it.
     pub waits: bool,
-    /// What is assumed of loops.
-    pub assumption: Option<&'static str>,
-    /// What is assumed of memory that is freed, and of what is written over atomics.
+    /// What is assumed of loops, of memory that is freed, and of what is written over atomics.
     pub assumptions: Vec<String>,
     /// Where an operation was weaker than SeqCst, under a strategy over sequentially consistent traces.
     pub weak: Option<Site>,
@@ -167,13 +165,7 @@ fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, e
         on_arenas: session.is_on_arenas(),
         spilled: session.heap.spilled,
         waits: session.search.waits,
-        assumption: session.search.loops.rounds.assumption(),
-        assumptions: session
-            .freed
-            .assumptions()
-            .into_iter()
-            .chain(session.overwritten.assumption())
-            .collect(),
+        assumptions: assumptions(&session),
         weak: session.weak,
         fatal: session.fatal,
         recorder: session.recorder.take(),
@@ -184,6 +176,11 @@ fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, e
         facts_with_order: session.facts_with_order(),
         execution: session.restart(explorer.plan.begin()),
     }
+}
+
+fn assumptions(session: &Session) -> Vec<String> {
+    let of_search = session.search.assumptions().into_iter().map(String::from);
+    of_search.chain(session.freed.assumptions()).chain(session.overwritten.assumption()).collect()
 }
 
 /// How long a worker is waited for.

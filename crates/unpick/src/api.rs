@@ -563,7 +563,6 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
     if explored.waits && !config.spurious_wakeups {
         assumptions.push(String::from("`Condvar::wait` and `park` return only for a reason"));
     }
-    assumptions.extend(explored.assumption.map(String::from));
     assumptions.extend(explored.assumptions.iter().cloned());
     assumptions.extend(explored.lent.assumptions());
     assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));

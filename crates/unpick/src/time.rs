@@ -17,7 +17,6 @@
 //!
 //! Outside a check, time is that of the machine.
 
-use std::cell::Cell;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::sync::OnceLock;
@@ -35,12 +34,6 @@ pub use std::time::{Duration, SystemTimeError, TryFromFloatSecsError};
 /// When the wall clock of every execution starts: 2026-01-01 00:00:00 UTC, in seconds.
 const WALL_CLOCK: u64 = 1_767_225_600;
 
-crate::thread_local! {
-    /// The last time that the thread has looked at. A loop that looks at the clock does not come
-    /// back to the same state when time has passed, and one that only sleeps does.
-    static SEEN: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-}
-
 /// Lets time pass for the calling thread; nothing outside a check.
 pub(crate) fn pass(time: Duration) {
     if ops::in_check() {
@@ -49,11 +42,8 @@ pub(crate) fn pass(time: Duration) {
 }
 
 /// What the clock of the calling thread shows.
-fn look() -> Duration {
-    let now = clocks::now();
-    // Destructors of thread-locals may look at the clock too; `SEEN` itself has none.
-    let _ = SEEN.try_with(|seen| seen.set(now));
-    now
+fn look(site: Site) -> Duration {
+    Duration::from_nanos(clocks::look(site.0))
 }
 
 /// How a wait for a time at most is to be done inside a check. One for no time at all is a look.
@@ -107,10 +97,11 @@ pub struct Instant(std::time::Instant);
 
 impl Instant {
     /// The time now.
+    #[track_caller]
     pub fn now() -> Instant {
         static START: OnceLock<std::time::Instant> = OnceLock::new();
         if ops::in_check() {
-            return Instant(*START.get_or_init(std::time::Instant::now) + look());
+            return Instant(*START.get_or_init(std::time::Instant::now) + look(here!()));
         }
         Instant(std::time::Instant::now())
     }
@@ -131,6 +122,7 @@ impl Instant {
     }
 
     /// How long ago this is.
+    #[track_caller]
     pub fn elapsed(&self) -> Duration {
         Instant::now().duration_since(*self)
     }
@@ -167,9 +159,10 @@ impl SystemTime {
     pub const UNIX_EPOCH: SystemTime = SystemTime(std::time::SystemTime::UNIX_EPOCH);
 
     /// The time now.
+    #[track_caller]
     pub fn now() -> SystemTime {
         if ops::in_check() {
-            return SystemTime::UNIX_EPOCH + (Duration::from_secs(WALL_CLOCK) + look());
+            return SystemTime::UNIX_EPOCH + (Duration::from_secs(WALL_CLOCK) + look(here!()));
         }
         SystemTime(std::time::SystemTime::now())
     }
@@ -188,6 +181,7 @@ impl SystemTime {
     /// # Errors
     ///
     /// When it is still to come; the error says when.
+    #[track_caller]
     pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
         SystemTime::now().duration_since(*self)
     }

@@ -67,6 +67,8 @@ pub struct Trial {
     filling: u8,
     /// How often the round is made once more, to see where it leads; `None`: it is made once, and judged.
     ahead: Option<u32>,
+    /// Where it looks at the clock, and after how many events of the thread, if it has not asked there whether time passes.
+    unasked: Option<(Site, u32)>,
 }
 
 impl Trial {
@@ -90,6 +92,7 @@ impl Trial {
             aside: [(0, 0); ASIDE],
             filling: 0,
             ahead: None,
+            unasked: None,
         }
     }
 
@@ -161,6 +164,22 @@ impl Trial {
     /// The same, and what that was when the round began was not known to belong to it until now.
     pub fn use_hidden_as(&mut self, hidden: u64) {
         (self.hidden, self.uses_hidden) = (hidden, true);
+    }
+
+    /// The code looks at the clock, which stood still in the round, or the thread is in another state at its end.
+    pub fn look(&mut self, execution: &Execution, site: Site) {
+        self.use_hidden();
+        let next = self.next_event().map(|id| execution.graph().event(id));
+        if next.is_none_or(|event| (event.kind, event.site) != (Kind::Choice, site)) {
+            self.unasked = Some((site, self.at));
+        } else if self.op(execution, &Op::choice(2, site)) != Some(0) {
+            self.stray();
+        }
+    }
+
+    /// Where it has looked at the clock without asking whether time passes, and after how many events of the thread.
+    pub fn unasked(&self) -> Option<(Site, u32)> {
+        self.unasked
     }
 
     /// The event that answers the next op, if there is one.

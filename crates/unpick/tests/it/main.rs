@@ -32,6 +32,7 @@ mod outside;
 mod overflow;
 mod owners;
 mod panics;
+mod passing;
 mod pointers;
 mod polling;
 mod primitives;

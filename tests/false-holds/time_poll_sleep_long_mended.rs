@@ -1,0 +1,29 @@
+//! holds
+//!
+//! A flag is polled every millisecond for ten seconds.
+
+use std::time::Duration;
+
+use unpick::sync::Arc;
+use unpick::sync::atomic::{AtomicBool, Ordering::*};
+use unpick::thread;
+use unpick::time::Instant;
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let other = thread::spawn(move || theirs.store(true, Release));
+        let start = Instant::now();
+        let mut late = false;
+        while !flag.load(Acquire) {
+            if start.elapsed() > Duration::from_secs(10) {
+                late = true;
+                break;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(late || flag.load(Acquire));
+        other.join().unwrap();
+    }
+}
