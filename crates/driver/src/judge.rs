@@ -32,6 +32,7 @@ pub fn judge<F: Frontend>(front: &mut F) -> Outcome {
 
 /// An execution that has come as far as it can.
 fn judge_whole<F: Frontend>(front: &mut F, outcome: Outcome) -> Outcome {
+    look_for_purpose(front);
     let stuck = match &outcome {
         Outcome::Blocked(waiters) => {
             let gathering = front.gathering();
@@ -58,5 +59,14 @@ fn judge_whole<F: Frontend>(front: &mut F, outcome: Outcome) -> Outcome {
             Outcome::Violated(Box::new(violation))
         }
         None => outcome,
+    }
+}
+
+/// Looks whether threads share anything, until they are seen to.
+#[inline]
+fn look_for_purpose<F: Frontend>(front: &mut F) {
+    let Search { execution, purpose, .. } = front.search();
+    if purpose.look(execution.graph()) && front.shares_beside() {
+        front.search().purpose.shares = true;
     }
 }

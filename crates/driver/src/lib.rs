@@ -38,6 +38,11 @@ pub trait Frontend {
     /// A thread that is watched has done something.
     fn has_done_something(&mut self, _thread: ThreadId) {}
 
+    /// Whether threads of the run that has ended share what is no location of its graph.
+    fn shares_beside(&self) -> bool {
+        false
+    }
+
     /// A number for what belongs to the state of a thread and is not in memory.
     fn hidden(&mut self, _thread: ThreadId) -> u64 {
         0

@@ -3,6 +3,7 @@
 use unpick_core::error::Error;
 use unpick_core::execution::{Execution, Outcome};
 use unpick_core::op::{Op, Site, ThreadId};
+use unpick_core::purpose::Purpose;
 use unpick_loops::{Loops, Review, Trial, Verdict};
 
 use crate::knowledge::Knowledge;
@@ -32,6 +33,8 @@ pub struct Search {
     pub error: Option<Error>,
     /// Whether a thread has waited, without a time limit, for another to wake it.
     pub waits: bool,
+    /// What has been seen of the program that a check is for.
+    pub purpose: Purpose,
 }
 
 impl Search {
@@ -45,6 +48,7 @@ impl Search {
             cut_loops: Vec::new(),
             error: None,
             waits: false,
+            purpose: Purpose::default(),
         }
     }
 

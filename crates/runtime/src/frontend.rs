@@ -85,6 +85,11 @@ impl Frontend for Handle {
         self.session().choose_paths(thread);
     }
 
+    fn shares_beside(&self) -> bool {
+        let s = self.session();
+        s.objects.races.are_shared() || s.locals.are_shared()
+    }
+
     /// What belongs to the state of a thread and is not in memory: its clock if anybody reads one, how many of its blocks
     /// are allocated, and how many thread-locals it has. What others have is none of that: when they come by it depends on
     /// the schedule. Rounds that free blocks of others are never idle.

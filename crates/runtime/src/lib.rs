@@ -33,6 +33,7 @@ mod stacks;
 mod statics;
 mod tag;
 mod trial;
+mod unseen_threads;
 mod watching;
 mod wording;
 pub mod worker;

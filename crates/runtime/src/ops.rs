@@ -384,8 +384,16 @@ pub fn failed_spuriously() -> bool {
     spurious
 }
 
-/// Stops the thread for ever: the execution is not of interest.
-pub fn assume_failed(site: Site) -> ! {
+/// Stops the thread for ever: the program discards the execution.
+pub fn discard(site: Site) -> ! {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    unsafe { &mut *session }.search.purpose.discarded.get_or_insert(site);
+    stop(Wait::Assume, site)
+}
+
+/// Stops the thread for ever: the execution was begun with a guess that turns out to be wrong.
+pub fn give_up(site: Site) -> ! {
     stop(Wait::Assume, site)
 }
 

@@ -258,7 +258,7 @@ impl<T: ?Sized> RwLock<T> {
             Some(slot) => ops::on_object(self.object(slot), 0, load) != 0,
         };
         if !is_right {
-            ops::assume_failed(site);
+            ops::give_up(site);
         }
         nth == 0
     }

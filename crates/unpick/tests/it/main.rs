@@ -46,6 +46,7 @@ mod temporaries;
 mod threads;
 mod time;
 mod users;
+mod vacuous;
 mod violations;
 mod weak;
 mod words;
