@@ -117,6 +117,8 @@ pub struct Config {
     pub isolation: Isolation,
     /// Whether threads have memory of their own, if the global allocator allows it.
     pub arenas: bool,
+    /// Whether who reads a lock already may have to wait, to read it once more, for a thread that waits to write.
+    pub writers_go_first: bool,
     /// What `check` does when the verdict is inconclusive.
     pub on_inconclusive: OnInconclusive,
     /// Whether a check that can show nothing is no failure.
@@ -161,6 +163,7 @@ impl Default for Config {
             suppressions: None,
             isolation: Isolation::Auto,
             arenas: true,
+            writers_go_first: true,
             on_inconclusive: OnInconclusive::Fail,
             allows_vacuous: false,
             keep_going: 1,

@@ -98,6 +98,11 @@ impl Cells {
         self.shared = false;
     }
 
+    /// Who has used a place first.
+    pub fn user(&self, cell: u32) -> Option<ThreadId> {
+        self.cells.get(cell as usize)?.user
+    }
+
     /// Whether two threads have used one of the places.
     pub fn are_shared(&self) -> bool {
         self.shared

@@ -54,6 +54,11 @@ pub trait Frontend {
         false
     }
 
+    /// Whether a thread waits on the guess that another waits as well, and none does.
+    fn has_guessed_wrong(&self, _waiters: &[Waiter]) -> bool {
+        false
+    }
+
     /// Threads that take several locks as one.
     fn gathering(&self) -> Vec<Gathering> {
         Vec::new()

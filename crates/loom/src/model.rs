@@ -126,7 +126,8 @@ impl Builder {
             .strategy("optimal")
             .stack_size(STACK_SIZE)
             .only_owned_leaks(true)
-            .allow_vacuous(true);
+            .allow_vacuous(true)
+            .writers_go_first(false);
         check = check.max_events(self.max_branches.max(enough));
         if let Some(most) = self.max_permutations {
             check = check.max_executions(most as u64);

@@ -87,7 +87,7 @@ impl Frontend for Handle {
 
     fn shares_beside(&self) -> bool {
         let s = self.session();
-        s.objects.races.are_shared() || s.locals.are_shared()
+        s.objects.races.are_shared() || s.locals.are_shared() || (!s.is_trial && s.hands_over())
     }
 
     /// What belongs to the state of a thread and is not in memory: its clock if anybody reads one, how many of its blocks
@@ -107,6 +107,10 @@ impl Frontend for Handle {
         trial::returns(function)
     }
 
+    fn has_guessed_wrong(&self, waiters: &[Waiter]) -> bool {
+        self.session().queues.has_guessed_wrong(waiters)
+    }
+
     /// Whether the process has ended, or would have.
     fn has_ended(&self, waiters: &[Waiter]) -> bool {
         let main_ended = self.session().search.execution.graph().is_finished(ThreadId::MAIN);
@@ -120,9 +124,13 @@ impl Frontend for Handle {
         self.session().panics.iter().find(|panic| over && panic.is_unhandled()).map(Panic::violation)
     }
 
-    /// A process that ends takes with it what is left in threads that have not ended.
+    /// A process that ends takes with it what is left in threads that have not ended, and threads that nobody sees may have what
+    /// is left.
     fn leak(&mut self) -> Option<Violation> {
         let s = self.session();
+        if s.search.purpose.unseen_thread.is_some() {
+            return None;
+        }
         let graph = s.search.execution.graph();
         let has_ended = |thread| graph.is_finished(ThreadId(thread as u32));
         let may_leak = s.has_blocks_left() && (0..graph.thread_count()).all(has_ended);

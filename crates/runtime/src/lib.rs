@@ -23,6 +23,7 @@ pub mod ops;
 pub mod panics;
 mod parked;
 mod pulse;
+pub mod queues;
 pub mod record;
 mod registers;
 mod session;

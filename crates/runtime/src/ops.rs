@@ -492,7 +492,7 @@ pub fn wait_for_change(from: u32, site: Site) {
     arena::enter(arena);
 }
 
-fn stop(wait: Wait, site: Site) -> ! {
+pub(crate) fn stop(wait: Wait, site: Site) -> ! {
     crate::shared::end_quiet();
     let (session, thread) = context();
     arena::enter(std::ptr::null_mut());

@@ -34,6 +34,7 @@ mod panics;
 mod polling;
 mod primitives;
 mod regressions;
+mod reread;
 mod sampling;
 mod settings_macro;
 mod spec;
