@@ -5,12 +5,14 @@ use std::time::Duration;
 use unpick_core::execution::Execution;
 use unpick_core::op::Site;
 use unpick_core::plan::{Ending, Outlook};
+use unpick_core::purpose::Purpose;
 use unpick_core::stats::Stats;
 use unpick_core::strategy::Traces;
 
 use crate::config::Config;
 use crate::coverage::Coverage;
 use crate::effort::Effort;
+use crate::vacuous::Vacuous;
 use crate::verdict::{Reason, Statistics, Summary, Verdict};
 
 /// What an exploration has come to, whoever has run the program.
@@ -33,6 +35,8 @@ pub struct Conclusion<'a> {
     pub cut: Option<Site>,
     /// Places where loops were cut at the limit on rounds.
     pub cut_loops: &'a [Site],
+    /// What was seen of the program.
+    pub purpose: &'a Purpose,
 }
 
 impl Conclusion<'_> {
@@ -81,21 +85,34 @@ impl Conclusion<'_> {
     /// # Panics
     ///
     /// When it ended with a violation.
-    pub fn verdict(&self, summary: Summary, told: impl Fn(Site) -> String) -> Verdict {
-        let reason = match self.ending {
+    pub fn verdict(&self, mut summary: Summary, told: impl Fn(Site) -> String) -> Verdict {
+        let reason = self.reason(&summary, &told);
+        if let None | Some(Reason::Sampled(_)) = reason {
+            match Vacuous::of(self.purpose, self.stats, told) {
+                Some(vacuous) if vacuous.is_mistake() && !self.config.allows_vacuous => {
+                    return Verdict::Inconclusive(Reason::Vacuous(vacuous), summary);
+                }
+                vacuous => summary.vacuous = vacuous,
+            }
+        }
+        match reason {
+            None => Verdict::Holds(summary),
+            Some(reason) => Verdict::Inconclusive(reason, summary),
+        }
+    }
+
+    /// Why nothing was proved, if that is so.
+    fn reason(&self, summary: &Summary, told: impl Fn(Site) -> String) -> Option<Reason> {
+        Some(match self.ending {
             Ending::Violated(_) => unreachable!("a violation is among those that were found"),
-            Ending::Exhausted => match self.left_out(&summary, told) {
-                None => return Verdict::Holds(summary),
-                Some(reason) => reason,
-            },
+            Ending::Exhausted => return self.left_out(summary, told),
             Ending::Executions | Ending::Time if summary.seed.is_some() && !self.decides => {
                 Reason::Sampled(self.stats.executions())
             }
             Ending::Executions => Reason::Executions,
             Ending::Time => Reason::Time,
             Ending::Interrupted => Reason::Interrupted,
-        };
-        Verdict::Inconclusive(reason, summary)
+        })
     }
 
     /// What a search has left out that came to its end.

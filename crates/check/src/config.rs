@@ -117,8 +117,12 @@ pub struct Config {
     pub isolation: Isolation,
     /// Whether threads have memory of their own, if the global allocator allows it.
     pub arenas: bool,
+    /// Whether who reads a lock already may have to wait, to read it once more, for a thread that waits to write.
+    pub writers_go_first: bool,
     /// What `check` does when the verdict is inconclusive.
     pub on_inconclusive: OnInconclusive,
+    /// Whether a check that can show nothing is no failure.
+    pub allows_vacuous: bool,
     /// After how many different violations to stop.
     pub keep_going: usize,
     /// What becomes of threads that nobody joins.
@@ -159,7 +163,9 @@ impl Default for Config {
             suppressions: None,
             isolation: Isolation::Auto,
             arenas: true,
+            writers_go_first: true,
             on_inconclusive: OnInconclusive::Fail,
+            allows_vacuous: false,
             keep_going: 1,
             detached: Detached::MustEnd,
             timeouts: Timeouts::Any,
@@ -258,6 +264,7 @@ impl Config {
             ("UNPICK_INCONCLUSIVE", Value::Word(word)) => {
                 self.on_inconclusive = [OnInconclusive::Fail, OnInconclusive::Pass][word];
             }
+            ("UNPICK_VACUOUS", Value::On(on)) => self.allows_vacuous = on,
             ("UNPICK_KEEP_GOING", Value::Number(count)) => self.keep_going = count as usize,
             ("UNPICK_DETACHED", Value::Word(word)) => {
                 self.detached = [Detached::MustEnd, Detached::Abandoned][word];

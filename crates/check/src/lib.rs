@@ -16,6 +16,7 @@ pub mod meter;
 pub mod registry;
 pub mod steps;
 pub mod strategies;
+pub mod vacuous;
 pub mod verdict;
 
 pub use conclusion::Conclusion;
@@ -26,4 +27,5 @@ pub use unpick_core::error::Error;
 pub use unpick_core::strategy::Traces;
 pub use unpick_core::timeouts::Timeouts;
 pub use unpick_settings::SETTINGS;
+pub use vacuous::Vacuous;
 pub use verdict::{Reason, Statistics, Summary, Verdict, Violated};

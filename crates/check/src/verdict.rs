@@ -9,6 +9,7 @@ use unpick_core::trace::Finding;
 
 use crate::coverage::Coverage;
 use crate::effort::Effort;
+use crate::vacuous::Vacuous;
 
 /// Counters of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +67,8 @@ pub struct Summary {
     pub traces: Option<Traces>,
     /// How far the check came, if the plan `auto` could not explore everything, or if it was interrupted.
     pub effort: Option<Effort>,
+    /// Why the check can show nothing, if that is so and no failure.
+    pub vacuous: Option<Vacuous>,
 }
 
 impl Summary {
@@ -82,6 +85,7 @@ impl Summary {
             coverage: None,
             traces: None,
             effort: None,
+            vacuous: None,
         }
     }
 
@@ -126,6 +130,8 @@ pub enum Reason {
     Preemptions(u32),
     /// Threads were preempted only before some of their operations.
     Points,
+    /// The check can show nothing, whatever the program does.
+    Vacuous(Vacuous),
 }
 
 impl fmt::Display for Reason {
@@ -147,6 +153,7 @@ impl fmt::Display for Reason {
                 let plural = if *most == 1 { "" } else { "s" };
                 write!(f, "executions with more than {most} preemption{plural} were left out")
             }
+            Reason::Vacuous(vacuous) => vacuous.fmt(f),
             Reason::Points => {
                 f.write_str("threads were preempted only before read-modify-writes and lock operations")
             }
@@ -302,6 +309,9 @@ impl fmt::Display for Verdict {
         }
         for line in summary.effort.iter().flat_map(Effort::lines) {
             write!(f, "{separator}{line}")?;
+        }
+        if let Some(vacuous) = &summary.vacuous {
+            write!(f, "{separator}note: {vacuous}")?;
         }
         for assumption in &summary.assumptions {
             write!(f, "{separator}{assumption}")?;

@@ -68,6 +68,8 @@ struct Epoch {
 struct Cell {
     write: Option<Epoch>,
     reads: Vec<Epoch>,
+    /// Who used it first.
+    user: Option<ThreadId>,
 }
 
 /// The plain places of one execution.
@@ -75,6 +77,8 @@ struct Cell {
 pub struct Cells {
     cells: Vec<Cell>,
     used: usize,
+    /// Whether two threads have used one of them.
+    shared: bool,
 }
 
 impl Cells {
@@ -88,8 +92,20 @@ impl Cells {
         for cell in &mut self.cells[..self.used] {
             cell.write = None;
             cell.reads.clear();
+            cell.user = None;
         }
         self.used = 0;
+        self.shared = false;
+    }
+
+    /// Who has used a place first.
+    pub fn user(&self, cell: u32) -> Option<ThreadId> {
+        self.cells.get(cell as usize)?.user
+    }
+
+    /// Whether two threads have used one of the places.
+    pub fn are_shared(&self) -> bool {
+        self.shared
     }
 
     /// A new place.
@@ -132,6 +148,7 @@ impl Cells {
     #[inline]
     pub fn access(&mut self, cell: u32, point: Point, writes: bool, view: &[u32]) -> Option<[Access; 2]> {
         let cell = &mut self.cells[cell as usize];
+        self.shared |= *cell.user.get_or_insert(point.thread) != point.thread;
         let racing = cell.racing(point, writes, view);
         let epoch = Epoch { thread: point.thread, index: point.index, site: point.site };
         if writes {

@@ -46,14 +46,15 @@ pub fn judge(graph: &Graph, waiters: &[Waiter], patient: bool, gathering: &[Gath
             !waiting.iter().any(|one| one.writes_to(graph, addr))
                 && (gathering.is_empty() || !may_take(graph, addr, waiter.point.thread, gathering))
         }
-        Wait::Signal { timed: false, .. } | Wait::Join(_) | Wait::Exit => true,
+        Wait::Signal { timed: false, .. } | Wait::Writer { .. } | Wait::Join(_) | Wait::Exit => true,
         Wait::Signal { timed: true, .. } | Wait::Assume | Wait::Bound => false,
         Wait::Spin { .. } => {
             waiting_in(waiter).is_some_and(|one| round::repeats_for_ever(graph, one, &waiting, patient))
         }
     });
-    let for_lock =
-        waiters.iter().find(|waiter| matches!(waiter.wait, Wait::Lock { .. } | Wait::Signal { .. }));
+    let is_for_lock =
+        |wait: &Wait| matches!(wait, Wait::Lock { .. } | Wait::Writer { .. } | Wait::Signal { .. });
+    let for_lock = waiters.iter().find(|waiter| is_for_lock(&waiter.wait));
     let point = for_lock.or(waiters.first())?.point;
     if !hopeless {
         return None;

@@ -18,6 +18,7 @@ pub mod mutant;
 pub mod op;
 pub mod outcome;
 pub mod plan;
+pub mod purpose;
 pub mod round;
 pub mod schedule;
 pub mod stats;

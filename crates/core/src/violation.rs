@@ -35,6 +35,11 @@ pub enum Wait {
         /// The event that took it.
         held_by: EventId,
     },
+    /// A lock that the thread reads already, for another thread to write that waits for it meanwhile.
+    Writer {
+        /// The lock.
+        addr: Addr,
+    },
     /// A signal from another thread.
     Signal {
         /// Where it would arrive.

@@ -4,6 +4,7 @@
 
 use unpick_checkers::{race, stuck};
 use unpick_core::execution::Outcome;
+use unpick_core::violation::{Wait, Waiter};
 
 use crate::Frontend;
 use crate::search::Search;
@@ -32,8 +33,9 @@ pub fn judge<F: Frontend>(front: &mut F) -> Outcome {
 
 /// An execution that has come as far as it can.
 fn judge_whole<F: Frontend>(front: &mut F, outcome: Outcome) -> Outcome {
+    look_for_purpose(front, &outcome);
     let stuck = match &outcome {
-        Outcome::Blocked(waiters) => {
+        Outcome::Blocked(waiters) if !front.has_guessed_wrong(waiters) => {
             let gathering = front.gathering();
             let Search { execution, knowledge, .. } = front.search();
             let patient = !knowledge.is_impatient() && !execution.strategy().follows();
@@ -58,5 +60,16 @@ fn judge_whole<F: Frontend>(front: &mut F, outcome: Outcome) -> Outcome {
             Outcome::Violated(Box::new(violation))
         }
         None => outcome,
+    }
+}
+
+/// Looks whether threads share anything, until they are seen to. Who waits for another does.
+#[inline]
+fn look_for_purpose<F: Frontend>(front: &mut F, outcome: &Outcome) {
+    let waits = |waiter: &Waiter| matches!(waiter.wait, Wait::Lock { .. } | Wait::Signal { .. });
+    let Search { execution, purpose, .. } = front.search();
+    purpose.shares |= matches!(outcome, Outcome::Blocked(waiters) if waiters.iter().any(waits));
+    if purpose.look(execution.graph()) && front.shares_beside() {
+        front.search().purpose.shares = true;
     }
 }

@@ -40,6 +40,11 @@ pub trait Frontend {
     /// A thread that is watched has done something.
     fn has_done_something(&mut self, _thread: ThreadId) {}
 
+    /// Whether threads of the run that has ended share what is no location of its graph.
+    fn shares_beside(&self) -> bool {
+        false
+    }
+
     /// A number for what belongs to the state of a thread and is not in memory.
     fn hidden(&mut self, _thread: ThreadId) -> u64 {
         0
@@ -48,6 +53,11 @@ pub trait Frontend {
     /// Whether a function of the runtime preserves registers and returns to where it was called from, whatever becomes of its
     /// op.
     fn returns(_function: usize) -> bool {
+        false
+    }
+
+    /// Whether a thread waits on the guess that another waits as well, and none does.
+    fn has_guessed_wrong(&self, _waiters: &[Waiter]) -> bool {
         false
     }
 

@@ -4,6 +4,7 @@ use unpick_core::error::Error;
 use unpick_core::execution::{Execution, Outcome, Turn};
 use unpick_core::facts::{TIME_IS_ASKED, TIME_PASSES, bit_of};
 use unpick_core::op::{Op, Site, ThreadId};
+use unpick_core::purpose::Purpose;
 use unpick_core::violation::{Point, Wait, Waiter};
 use unpick_loops::{Loops, Review, Trial, Verdict};
 
@@ -39,6 +40,8 @@ pub struct Search {
     pub waits: bool,
     /// The turn of the repetition that has shown the last violation, if one has.
     pub turn: Option<Turn>,
+    /// What has been seen of the program that a check is for.
+    pub purpose: Purpose,
 }
 
 impl Search {
@@ -54,6 +57,7 @@ impl Search {
             error: None,
             waits: false,
             turn: None,
+            purpose: Purpose::default(),
         }
     }
 

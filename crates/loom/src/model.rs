@@ -119,7 +119,12 @@ impl Builder {
 
     fn settings(&self) -> Check {
         let enough = if self.max_branches >= settings::MAX_BRANCHES { MAX_EVENTS } else { 0 };
-        let mut check = Check::new().strategy("optimal").stack_size(STACK_SIZE).only_owned_leaks(true);
+        let mut check = Check::new()
+            .strategy("optimal")
+            .stack_size(STACK_SIZE)
+            .only_owned_leaks(true)
+            .allow_vacuous(true)
+            .writers_go_first(false);
         check = check.max_events(self.max_branches.max(enough));
         if let Some(most) = self.max_permutations {
             check = check.max_executions(most as u64);

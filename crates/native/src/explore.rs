@@ -172,6 +172,7 @@ pub(crate) fn explore(
         outlook: &outlook,
         cut: explorer.cut.map(|point| point.site),
         cut_loops: &session.search.cut_loops,
+        purpose: &session.search.purpose,
     };
     let summary = conclusion.summary(assumptions(&conclusion, session));
     if !explorer.found.is_empty() {
@@ -234,6 +235,7 @@ pub(crate) fn replay(session: *mut Session, config: &Config, token: &str) -> Res
         outlook: &Outlook::default(),
         cut: None,
         cut_loops: &[],
+        purpose: &session.search.purpose,
     };
     let summary = conclusion.summary(assumptions(&conclusion, session));
     let found = reporting::report_schedule(session, &config, &violation, &schedule, 1)?;

@@ -31,6 +31,10 @@ impl Frontend for Handle {
         &mut self.session().search
     }
 
+    fn shares_beside(&self) -> bool {
+        self.session().shadow.is_shared()
+    }
+
     /// Its clock, if anybody looks at one, what random numbers come next, and where files stand.
     fn hidden(&mut self, thread: ThreadId) -> u64 {
         self.session().hidden(thread)

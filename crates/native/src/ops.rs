@@ -226,6 +226,12 @@ impl Caller {
         depart_for_good(self.session)
     }
 
+    /// Stops the thread for ever: the program discards the execution.
+    pub(crate) fn discard(&self) -> ! {
+        self.session().search.purpose.discarded.get_or_insert(self.site);
+        self.stop(Wait::Assume)
+    }
+
     /// A number below a bound, chosen in every possible way.
     pub(crate) fn choose(&self, bound: Value) -> Value {
         self.take_other(&Op::choice(bound, self.site))

@@ -416,7 +416,7 @@ impl<'a> FailingRun<'a> {
                     String::from("in a loop, for a value that nobody writes any more")
                 }
                 Wait::Exit => String::from("for the end of the process"),
-                Wait::Assume | Wait::Bound => String::from("for a condition"),
+                Wait::Writer { .. } | Wait::Assume | Wait::Bound => String::from("for a condition"),
             };
             let place = self.session.told_site(waiter.point.site);
             lines.push(format!("{} waits at {place} {reason}", thread_name(thread)));

@@ -130,6 +130,16 @@ impl Shadow {
         self.run += 1;
     }
 
+    /// Whether two threads have accessed the same bytes in this run, as far as the records tell that are left.
+    pub(crate) fn is_shared(&self) -> bool {
+        let has_two = |cell: &Cell| {
+            let mut accesses = cell.records.iter().filter(|record| record.what == What::Access);
+            let first = accesses.next().map(|record| record.thread);
+            accesses.any(|record| Some(record.thread) != first)
+        };
+        self.pages.iter().flat_map(|page| page.iter()).any(|cell| cell.run == self.run && has_two(cell))
+    }
+
     #[inline(always)]
     fn page(&mut self, page: usize) -> u32 {
         let recent = self.recent[page % 32];

@@ -129,7 +129,12 @@ unsafe extern "C" fn explorer(count: i32, arguments: Arguments, environment: Arg
 }
 
 fn check() -> Result<(), Error> {
-    let native = Config { stack_size: STACK, detached: Detached::Abandoned, ..Config::default() };
+    let native = Config {
+        stack_size: STACK,
+        detached: Detached::Abandoned,
+        allows_vacuous: true,
+        ..Config::default()
+    };
     let config = native.with_environment(|name| std::env::var(name).ok())?;
     if config.timeouts == Timeouts::Last {
         let problem = String::from("`last` is not there for C and C++ programs; use `any` or `never`");

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use unpick_core::event::Event;
 use unpick_core::round;
-use unpick_core::violation::{Kind, Wait};
+use unpick_core::violation::Kind;
 
 use crate::entry::entries;
 use crate::ops::{self, Caller};
@@ -29,7 +29,7 @@ extern "C" fn assume(condition: i32) {
     if condition == 0
         && let Some(caller) = ops::enter()
     {
-        caller.stop(Wait::Assume);
+        caller.discard();
     }
 }
 

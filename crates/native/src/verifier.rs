@@ -3,7 +3,7 @@
 //! A program that defines one itself uses its own.
 
 use unpick_core::op::{Addr, Op};
-use unpick_core::violation::{Kind, Wait};
+use unpick_core::violation::Kind;
 
 use crate::entry::entries;
 use crate::mode::{self, Mode};
@@ -36,7 +36,7 @@ extern "C" fn assume(condition: i32) {
         return;
     }
     match ops::enter() {
-        Some(caller) => caller.stop(Wait::Assume),
+        Some(caller) => caller.discard(),
         // Nobody can take it back.
         None => pass!(c"exit", fn(i32) -> (), 0),
     }

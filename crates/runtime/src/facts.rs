@@ -35,6 +35,10 @@ pub enum Fact {
     ClosingIsPolled,
     /// A task is aborted.
     TasksAreAborted,
+    /// A thread reads a lock that it reads already: a bit for the type of what is locked.
+    ReadsAgain,
+    /// Such a lock is written: a bit for the type.
+    RereadsAreWritten,
     /// What is done with a value that is made once depends on who used it before: a bit for the type.
     UsesAreOrdered,
     /// Memory is freed that other threads may have a pointer to.

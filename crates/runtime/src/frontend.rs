@@ -86,6 +86,11 @@ impl Frontend for Handle {
         self.session().choose_paths(thread);
     }
 
+    fn shares_beside(&self) -> bool {
+        let s = self.session();
+        s.objects.races.are_shared() || s.locals.are_shared() || (!s.is_trial && s.hands_over())
+    }
+
     /// What belongs to the state of a thread and is not in memory: its clock if anybody reads one, how many of its blocks
     /// are allocated, and how many thread-locals it has. What others have is none of that: when they come by it depends on
     /// the schedule. Rounds that free blocks of others are never idle.
@@ -103,6 +108,10 @@ impl Frontend for Handle {
         trial::returns(function)
     }
 
+    fn has_guessed_wrong(&self, waiters: &[Waiter]) -> bool {
+        self.session().queues.has_guessed_wrong(waiters)
+    }
+
     /// Whether the process has ended, or would have.
     fn has_ended(&self, waiters: &[Waiter]) -> bool {
         let main_ended = self.session().search.execution.graph().is_finished(ThreadId::MAIN);
@@ -118,9 +127,13 @@ impl Frontend for Handle {
         unhandled.map(|number| panics::violation(panics, number))
     }
 
-    /// A process that ends takes with it what is left in threads that have not ended.
+    /// A process that ends takes with it what is left in threads that have not ended, and threads that nobody sees may have what
+    /// is left.
     fn leak(&mut self) -> Option<Violation> {
         let s = self.session();
+        if s.search.purpose.unseen_thread.is_some() {
+            return None;
+        }
         let graph = s.search.execution.graph();
         let has_ended = |thread| graph.is_finished(ThreadId(thread as u32));
         let may_leak = s.has_blocks_left() && (0..graph.thread_count()).all(has_ended);

@@ -57,6 +57,15 @@ impl Locals {
         self.threads.get(thread.index()).map_or(0, Vec::len)
     }
 
+    /// Whether two threads have used one thread-local.
+    pub(crate) fn are_shared(&self) -> bool {
+        let has = |thread: &[Local], key| thread.iter().any(|local| local.key == key);
+        let shared = |(thread, own): (usize, &Vec<Local>)| {
+            own.iter().any(|local| self.threads[..thread].iter().any(|other| has(other, local.key)))
+        };
+        self.used && self.threads.iter().enumerate().any(shared)
+    }
+
     fn of(&mut self, thread: ThreadId) -> &mut Vec<Local> {
         self.used = true;
         if thread.index() >= self.threads.len() {

@@ -491,8 +491,16 @@ pub fn failed_spuriously() -> bool {
     spurious
 }
 
-/// Stops the thread for ever: the execution is not of interest.
-pub fn assume_failed(site: Site) -> ! {
+/// Stops the thread for ever: the program discards the execution.
+pub fn discard(site: Site) -> ! {
+    let (session, _) = context();
+    // SAFETY: as in `take`.
+    unsafe { &mut *session }.search.purpose.discarded.get_or_insert(site);
+    stop(Wait::Assume, site)
+}
+
+/// Stops the thread for ever: the execution was begun with a guess that turns out to be wrong.
+pub fn give_up(site: Site) -> ! {
     stop(Wait::Assume, site)
 }
 
@@ -591,7 +599,7 @@ pub fn wait_for_change(from: u32, site: Site) {
     arena::enter(arena);
 }
 
-fn stop(wait: Wait, site: Site) -> ! {
+pub(crate) fn stop(wait: Wait, site: Site) -> ! {
     crate::shared::end_quiet();
     let (session, thread) = context();
     arena::enter(std::ptr::null_mut());

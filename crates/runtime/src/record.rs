@@ -90,7 +90,7 @@ impl Recorder {
 
 impl Calls {
     /// The call stack of the caller.
-    fn take() -> Calls {
+    pub(crate) fn take() -> Calls {
         let mut calls = Vec::with_capacity(64);
         backtrace::trace(|frame| {
             calls.push(frame.ip() as usize);

@@ -34,6 +34,7 @@ use crate::objects::{ObjectInfo, Objects};
 use crate::overwritten::Overwritten;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
+use crate::queues::Queues;
 use crate::record::Recorder;
 use crate::site;
 use crate::trial;
@@ -99,6 +100,8 @@ pub(crate) struct Session {
     pub(crate) clocks: Clocks,
     /// Threads that need not end.
     pub(crate) detached: Vec<ThreadId>,
+    /// Threads that ask to write a lock, or wait to read one once more, with the lock.
+    pub(crate) queues: Queues,
     /// Where an operation was weaker than SeqCst; looked for under strategies over traces only.
     pub(crate) weak: Option<Site>,
     /// The memory model, as a number in schedules.
@@ -151,6 +154,7 @@ impl Session {
             locals: Locals::default(),
             clocks: Clocks::default(),
             detached: Vec::new(),
+            queues: Queues::default(),
             weak: None,
             model: 0,
             fault: (0, false, [0; 16]),
@@ -259,6 +263,7 @@ impl Session {
         self.locals.clear();
         self.clocks.clear();
         self.detached.clear();
+        self.queues.clear();
         self.search.execution.set_timers(self.limits.timeouts == Timeouts::Last);
         self.watching.threads.clear();
         if let Some(recorder) = &mut self.recorder {

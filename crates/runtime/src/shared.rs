@@ -87,7 +87,10 @@ pub(crate) extern "C" fn knows_all_ended() -> bool {
     let (session, thread) = context();
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: as in `used`.
-    let alone = unsafe { (*session).search.execution.is_alone(thread) };
+    let search = unsafe { &mut (*session).search };
+    // Whoever asks looks at what the others have left.
+    search.purpose.shares |= search.execution.graph().thread_count() > 1;
+    let alone = search.execution.is_alone(thread);
     arena::enter(arena);
     forget_scratch();
     alone

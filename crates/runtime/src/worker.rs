@@ -16,6 +16,7 @@ use unpick_core::facts::Facts;
 use unpick_core::mutant;
 use unpick_core::op::Site;
 use unpick_core::plan::{Ending, Outlook, Plan};
+use unpick_core::purpose::Purpose;
 use unpick_core::schedule;
 use unpick_core::stats::Stats;
 use unpick_core::violation::Point;
@@ -31,7 +32,7 @@ use crate::parked::{Pending, Worker};
 use crate::pulse::Pulse;
 use crate::record::Recorder;
 use crate::session::{self, Program, Session};
-use crate::{arena, current, interrupt, panics, signals, site, streams};
+use crate::{arena, current, interrupt, panics, signals, site, streams, unseen_threads};
 
 /// What an exploration leaves behind.
 pub struct Explored {
@@ -69,6 +70,8 @@ pub struct Explored {
     pub lent: Notes,
     /// The violations that were found, each once.
     pub found: Vec<Found>,
+    /// What was seen of the program.
+    pub purpose: Purpose,
     /// What has become known about the program.
     pub facts: Facts,
     /// What would be known if an execution had not repeated itself.
@@ -110,6 +113,7 @@ struct State {
 pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Result<Explored, Error> {
     panics::install();
     signals::install();
+    unseen_threads::install();
     let pulse = Arc::new(Pulse::default());
     if task.limits.interrupts && interrupt::requested() {
         pulse.stop();
@@ -172,6 +176,7 @@ fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, e
         kinds,
         lent: std::mem::take(&mut session.lent.notes),
         found: std::mem::take(&mut explorer.found),
+        purpose: std::mem::take(&mut session.search.purpose),
         facts: *session.search.knowledge.facts(),
         facts_with_order: session.facts_with_order(),
         execution: session.restart(explorer.plan.begin()),

@@ -60,6 +60,8 @@ pub static SETTINGS: &[Setting] = &[
         "off: memory that is left behind at the end is no violation"),
     Setting { in_c: false, ..both("UNPICK_INCONCLUSIVE", "inconclusive", "on_inconclusive", OneOf(&["fail", "pass"]), "fail",
         "what a check without a proof does to its test") },
+    both("UNPICK_VACUOUS", "vacuous", "allow_vacuous", Switch, "off",
+        "on: a check that can show nothing passes, as where threads share nothing; for C and C++ on unless set"),
     both("UNPICK_KEEP_GOING", "keep_going", "keep_going", Count(1, ANY), "1",
         "violations that differ to look for before a check stops"),
     both("UNPICK_DETACHED", "detached", "detached", OneOf(&["must-end", "abandoned"]), "must-end",

@@ -73,7 +73,8 @@ fn check(config: &Config) -> Check {
         .timeouts(Timeouts::Never)
         // Memory is the system's, as with Shuttle: what a test collects over many executions may be made inside.
         .arenas(false)
-        .leaks(false);
+        .leaks(false)
+        .allow_vacuous(true);
     let check = config.max_time.into_iter().fold(check, Check::time_limit);
     match config.max_steps {
         MaxSteps::None => check.max_events(usize::MAX),

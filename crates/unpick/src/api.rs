@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use unpick_check::meter::{self, Meter};
 use unpick_check::{
-    Conclusion, Config, Detached, Error, OnInconclusive, Summary, Timeouts, Verdict, Violated, registry,
+    Conclusion, Config, Detached, Error, OnInconclusive, Reason, Summary, Timeouts, Vacuous, Verdict,
+    Violated, registry,
 };
 use unpick_core::plan::{Ending, Plan};
 use unpick_core::schedule::Knowledge;
@@ -217,6 +218,29 @@ impl Check {
         self
     }
 
+    /// Lets a check pass that can show nothing; off unless set. Such a check is a mistake in most cases, so it fails, with the
+    /// verdict [`Reason::Vacuous`](crate::Reason::Vacuous):
+    ///
+    /// - there are several threads, and no object was used by two of them: perhaps the atomics are those of `std`;
+    /// - a thread was started with `std::thread`: what it does is not seen;
+    /// - [`assume`] has discarded every execution.
+    ///
+    /// A program with a single thread is none of these: the verdict says so, and the check passes.
+    ///
+    /// ```
+    /// use unpick::{Check, Reason, Vacuous, Verdict, thread};
+    ///
+    /// let alone = || assert_eq!(thread::spawn(|| 1 + 1).join().unwrap(), 2);
+    /// let verdict = Check::new().run(alone)?;
+    /// assert!(matches!(verdict, Verdict::Inconclusive(Reason::Vacuous(Vacuous::NothingShared), _)));
+    /// assert!(Check::new().allow_vacuous(true).run(alone)?.holds());
+    /// # Ok::<(), unpick::Error>(())
+    /// ```
+    pub fn allow_vacuous(mut self, on: bool) -> Check {
+        self.config.allows_vacuous = on;
+        self
+    }
+
     /// Goes on after a violation, until so many were found that differ in their kind or in their
     /// places; 1 unless set. [`Verdict::violations`] has them all, and each has a report and a token.
     ///
@@ -401,6 +425,11 @@ impl Check {
         match verdict {
             Ok(Verdict::Holds(_)) => {}
             Ok(Verdict::Violated(violated)) => panic!("{}", all_reports(&violated)),
+            Ok(verdict @ Verdict::Inconclusive(Reason::Vacuous(_), _)) => panic!(
+                "unpick can show nothing: {verdict}; {}, or set UNPICK_VACUOUS=1 or `Check::allow_vacuous` to let \
+                 such tests pass",
+                advice(&verdict)
+            ),
             Ok(verdict @ Verdict::Inconclusive(..)) => {
                 let what =
                     self.overridden().map_or(self.config.on_inconclusive, |config| config.on_inconclusive);
@@ -424,6 +453,21 @@ fn carry_out(config: &Config, program: &Program) -> Result<Verdict, Error> {
     match &config.replay {
         Some(token) => replay::replay(config, token, program),
         None => learning::explore(config, program),
+    }
+}
+
+/// What to do about a check that can show nothing.
+fn advice(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Inconclusive(Reason::Vacuous(Vacuous::UnseenThread(_)), _) => {
+            "start threads with `unpick::thread`"
+        }
+        Verdict::Inconclusive(Reason::Vacuous(Vacuous::Discarded(_)), _) => {
+            "assume something that is true of some executions"
+        }
+        _ => {
+            "let threads share objects of `unpick::sync`, which those of `std::sync` and of other crates are not"
+        }
     }
 }
 
@@ -486,6 +530,7 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
             abandons: config.detached == Detached::Abandoned,
             only_owned_leaks: config.only_owned_leaks,
             arenas: config.arenas,
+            writers_go_first: config.writers_go_first,
         },
         known: Knowledge::default(),
         budget: explore::Limits {
@@ -541,6 +586,7 @@ fn conclusion<'a>(config: &'a Config, explored: &'a Explored, decides: bool) -> 
         outlook: &explored.outlook,
         cut: explored.cut.map(|point| point.site),
         cut_loops: &explored.cut_loops,
+        purpose: &explored.purpose,
     }
 }
 
@@ -595,7 +641,7 @@ fn beyond_sc(config: &Config, explored: &Explored) -> Option<String> {
 #[inline]
 pub fn assume(condition: bool) {
     if !condition && ops::in_check() {
-        ops::assume_failed(here!());
+        ops::discard(here!());
     }
 }
 

@@ -98,8 +98,8 @@ pub mod time;
 pub use api::{Check, assume, await_until, check, choose, label, outside};
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_check::{
-    Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Timeouts, Traces, Verdict,
-    Violated,
+    Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Timeouts, Traces, Vacuous,
+    Verdict, Violated,
 };
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_core::trace;

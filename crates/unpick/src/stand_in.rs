@@ -50,6 +50,14 @@ impl Check {
         self
     }
 
+    /// Whether who reads a [`RwLock`](crate::sync::RwLock) already may have to wait, to read it once more, for a thread that waits to
+    /// write; so unless set.
+    #[doc(hidden)]
+    pub fn writers_go_first(mut self, on: bool) -> Check {
+        self.config.writers_go_first = on;
+        self
+    }
+
     /// Whether threads have memory of their own, which the next execution takes over; on unless set. A
     /// closure that puts what it allocates into what it has captured needs it off. Then memory errors and
     /// leaks are not found.

@@ -275,6 +275,10 @@ impl<'a> FailingRun<'a> {
                     };
                     format!("for `{lock}`, held by {holder}")
                 }
+                Wait::Writer { addr } => {
+                    let lock = objects.get(addr.index()).map_or("a lock", |object| &object.name);
+                    format!("to read `{lock}`, which it reads already, behind a thread that waits to write")
+                }
                 Wait::Signal { addr, .. } => {
                     let call = self.call(waiter.point.site);
                     let object = objects.get(addr.index()).map(|object| object.name.clone());

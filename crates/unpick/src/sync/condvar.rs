@@ -224,7 +224,7 @@ impl Condvar {
         match (0..u64::BITS).filter(|bit| old >> bit & 1 != 0).nth(nth as usize) {
             Some(thread) => thread::wake(thread, Mode::Relaxed, site),
             // The other choices cover all threads that there are.
-            None if nth > 0 => ops::assume_failed(site),
+            None if nth > 0 => ops::give_up(site),
             None => {}
         }
     }
@@ -269,7 +269,7 @@ impl Condvar {
         } else if this.wakes_spuriously(site) {
             if !self.take_out(bit, site) {
                 // It was woken, which is the other choice.
-                ops::assume_failed(site);
+                ops::give_up(site);
             }
             false
         } else {

@@ -15,6 +15,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use unpick_core::op::{Addr, Mode, Op, Site, Value};
 use unpick_runtime::facts::{self, Fact};
 use unpick_runtime::ops::{self, Object};
+use unpick_runtime::queues;
 use unpick_runtime::{Tag, panics};
 
 use super::poison::Poison;
@@ -56,8 +57,9 @@ struct Parts {
 /// writer that panics leaves it.
 ///
 /// A writer that waits may keep out readers that come later, as in `std`, where that is up to the
-/// system. A thread that reads while it reads already always succeeds: that it might deadlock with a
-/// writer that waits in between is not modelled. Where more than one thread reads, each
+/// system. So a thread that reads while it reads already may wait for a writer that waits for it: that is a deadlock, and
+/// found. Its [`try_read`](RwLock::try_read) always succeeds, which the verdict says. Of threads that read and wait for one
+/// another, only some orders are explored in which a writer comes between. Where more than one thread reads, each
 /// [`try_write`](RwLock::try_write) costs some executions that are given up. Beyond
 /// 32 threads that read, those that come later must not do so at the same time.
 ///
@@ -130,6 +132,9 @@ impl<T: ?Sized> RwLock<T> {
         if ops::in_check() {
             let site = here!();
             let slot = own_slot();
+            if self.reads(slot) {
+                queues::read_again(self.address(), facts::bit_of::<T>, &self.parts.slots[slot], site);
+            }
             if !self.read_again(slot) {
                 ops::on_object(self.object(slot), 0, Op::lock(Addr::NONE, site));
                 self.contents.state.holds[slot].set((reader(), 1));
@@ -178,9 +183,11 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         if ops::in_check() {
             let site = here!();
-            for slot in 0..slot_count() {
-                ops::on_object(self.object(slot), 0, Op::lock(Addr::NONE, site));
-            }
+            queues::write(self.address(), facts::bit_of::<T>, || {
+                for slot in 0..slot_count() {
+                    ops::on_object(self.object(slot), 0, Op::lock(Addr::NONE, site));
+                }
+            });
             return self.write_guard(None, site);
         }
         self.parts.assert_outside();
@@ -258,16 +265,27 @@ impl<T: ?Sized> RwLock<T> {
             Some(slot) => ops::on_object(self.object(slot), 0, load) != 0,
         };
         if !is_right {
-            ops::assume_failed(site);
+            ops::give_up(site);
         }
         nth == 0
     }
 
+    /// What the lock is known by.
+    fn address(&self) -> usize {
+        (&raw const self.parts).addr()
+    }
+
+    /// Whether the calling thread reads already.
+    fn reads(&self, slot: usize) -> bool {
+        let (holder, count) = self.contents.state.holds[slot].get();
+        holder == reader() && count > 0
+    }
+
     /// Reads once more if the calling thread reads already.
     fn read_again(&self, slot: usize) -> bool {
+        let again = self.reads(slot);
         let hold = &self.contents.state.holds[slot];
         let (holder, count) = hold.get();
-        let again = holder == reader() && count > 0;
         if again {
             hold.set((holder, count + 1));
         } else if slot == SLOTS - 1 {

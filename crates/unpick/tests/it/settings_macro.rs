@@ -44,7 +44,14 @@ fn a_test_whose_loops_are_cut() {
     thread::spawn(move || while theirs.load(Relaxed) == 0 {});
 }
 
-#[unpick::test(detached = "abandoned", spurious = true, events = 100, rounds = 50, stack_size = 131_072)]
+#[unpick::test(
+    detached = "abandoned",
+    spurious = true,
+    events = 100,
+    rounds = 50,
+    stack_size = 131_072,
+    vacuous = true
+)]
 fn a_test_that_leaves_a_thread_behind() {
     thread::spawn(|| unpick::await_until(|| false));
 }

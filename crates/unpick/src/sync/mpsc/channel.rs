@@ -198,7 +198,7 @@ impl<T> Channel<T> {
         }
         let tail = on(&self.tail, OPEN, Op::add_if(Addr::NONE, ON_TAIL, OPEN, SEND, site));
         if tail & OPEN == 0 {
-            ops::assume_failed(site);
+            ops::give_up(site);
         }
         let number = self.claim(tail);
         self.slot(number).hasty.set(true);
@@ -282,7 +282,7 @@ impl<T> Channel<T> {
             on(full, TAKEN, Op::wait(Addr::NONE, false, site));
         }
         if !waiting && self.slot(number).hasty.get() {
-            ops::assume_failed(site);
+            ops::give_up(site);
         }
         Ok(self.take(number, site))
     }
