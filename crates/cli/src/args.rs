@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Checks an example with a bug, and shows the report
     Demo,
-    /// Runs `cargo test` with settings for the checks in it, and lists what each came to
+    /// Runs `cargo test --no-fail-fast` with settings for the checks in it, and lists what each came to
     Test(Test),
     /// Checks a C or C++ program that was compiled by `unpick cc` or `unpick c++`
     Run(Run),

@@ -92,7 +92,13 @@ fn run(
 ) -> Result<Exit, Error> {
     let test = |more: &[&str]| {
         let mut command = Command::new(program());
-        command.arg("test").args(more.iter().map(OsStr::new)).args(arguments);
+        command.arg("test").args(more.iter().map(OsStr::new));
+        // Else the table ends with the first test program that fails.
+        let own = arguments.split(|word| word == "--").next().unwrap_or_default();
+        if collected.is_some() && !own.iter().any(|word| word == "--no-fail-fast") {
+            command.arg("--no-fail-fast");
+        }
+        command.args(arguments);
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         command.envs(collected.map(Run::variable));
         command
