@@ -33,7 +33,8 @@ pub(crate) fn replay(config: &Config, token: &str, program: &Program) -> Result<
     let summary = api::summary(&config, &explored, false);
     match violation {
         Some(violation) => {
-            let (finding, saved) = reporting::report_schedule(&config, program, &violation, &schedule, false, 1)?;
+            let (finding, saved) =
+                reporting::report_schedule(&config, program, &violation, &schedule, false, 1)?;
             if explored.fatal {
                 api::end_process(&[&finding]);
             }
