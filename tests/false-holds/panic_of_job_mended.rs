@@ -11,9 +11,8 @@ use unpick::thread;
 type Failures = Arc<Mutex<Vec<Box<dyn Any + Send>>>>;
 
 fn job(failures: &Failures, what: &'static str) {
-    if let Err(payload) = catch_unwind(|| panic!("{what}")) {
-        failures.lock().unwrap().push(payload);
-    }
+    let Err(payload) = catch_unwind(|| panic!("{what}"));
+    failures.lock().unwrap().push(payload);
 }
 
 pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
