@@ -313,3 +313,27 @@ fn who_unwinds_is_told_from_others() {
         assert!(!lock.is_poisoned() && !thread::panicking());
     });
 }
+
+#[test]
+fn a_thread_that_is_given_up_while_it_unwinds_leaves_the_others_alone() {
+    let (executions, blocked) = holds(|| {
+        let (lock, x) = (Arc::new(Mutex::new(())), Arc::new(AtomicUsize::new(0)));
+        let (theirs, flag) = (Arc::clone(&lock), Arc::clone(&x));
+        let other = thread::spawn(move || {
+            drop(theirs.lock().unwrap());
+            // In the executions in which it sees the other value, it ends here.
+            let unwound = caught(|| {
+                let _guard = OnDrop(|| unpick::assume(flag.load(Relaxed) == 0));
+                panic!("is caught");
+            });
+            drop(unwound);
+            assert!(!thread::panicking());
+        });
+        x.store(1, Relaxed);
+        assert!(!thread::panicking());
+        drop(lock.lock().unwrap());
+        other.join().unwrap();
+        assert!(!lock.is_poisoned());
+    });
+    assert!(executions + blocked > 2 && blocked > 0, "{executions} and {blocked}");
+}
