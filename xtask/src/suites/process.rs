@@ -42,6 +42,10 @@ impl Run {
     pub(super) fn is_fine(&self) -> bool {
         self.result == TestResult::Passed
     }
+
+    pub(super) fn is_capped(&self) -> bool {
+        self.result == TestResult::Capped
+    }
 }
 
 /// The signals by which the limit on CPU ends a process, softly or not.
