@@ -75,15 +75,14 @@ fn the_second_of_two_and_one_that_is_not_caught() {
 
 #[test]
 fn the_same_text_at_two_places() {
-    let line = line!();
-    let same = |again: bool| caught(|| if again { panic!("same") } else { panic!("same") });
-    let report = told(&violated(move || {
-        let both = (same(false), same(true));
-        resume_unwind(both.0);
+    let first = line!() + 3;
+    let report = told(&violated(|| {
+        // Only the boxes tell them apart.
+        let a = caught(|| panic!("same"));
+        let _b = caught(|| panic!("same"));
+        resume_unwind(a);
     }));
-    // The second of the two on that line, which comes first.
-    let column = format!("rethrown.rs:{}:{}", line + 1, 75);
-    assert!(report.contains(&column), "{column}: {report}");
+    assert!(report.contains(&format!("rethrown.rs:{first}:")), "{report}");
 }
 
 #[test]
