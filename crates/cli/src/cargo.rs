@@ -31,7 +31,7 @@ pub(crate) fn test(test: &Test) -> Result<Exit, Error> {
         // Who reads no notes needs no error either.
         let _ = writeln!(
             std::io::stderr(),
-            "note: {note}: tests that use it are not run on unpick; `unpick migrate --check` says what to do"
+            "note: {note}: tests that use it do not run on unpick; `unpick migrate --check` says what to do"
         );
     }
     Ok(exit)

@@ -55,9 +55,14 @@ pub(crate) fn check(folder: &Path) -> Result<Exit, Error> {
 /// What to tell who has run `cargo test` with these arguments: whether loom or Shuttle itself was used. Where that cannot be found out,
 /// nothing is said.
 pub(crate) fn unchecked(arguments: &[OsString]) -> Vec<String> {
-    let path = arguments.iter().position(|word| word == "--manifest-path").map(|at| &arguments[at..]);
-    let path = path.into_iter().flat_map(|words| words.iter().take(2)).map(OsString::as_os_str);
-    Manifests::ask(path, None).map(|manifests| manifests.unchecked()).unwrap_or_default()
+    const PATH: &str = "--manifest-path";
+    let is_path = |word: &&OsString| word.to_string_lossy().starts_with(PATH);
+    let words = if arguments.iter().any(|word| word == PATH) { 2 } else { 1 };
+    let start = arguments.iter().position(|word| is_path(&word)).unwrap_or(arguments.len());
+    let path = arguments[start..].iter().take(words);
+    Manifests::ask(path.map(OsString::as_os_str), None)
+        .map(|manifests| manifests.unchecked())
+        .unwrap_or_default()
 }
 
 /// The uses of one item: how many, and where the first is.

@@ -24,6 +24,7 @@
 //! also keeps what is freed until the execution ends, so that no address is used twice, and pointers that
 //! are equal in one run are equal in all.
 
+mod foresight;
 mod mark;
 mod pages;
 
@@ -327,28 +328,6 @@ impl Arena {
         self.find(address).map(|(number, _)| self.notes()[number].birth)
     }
 
-    /// Where the payload of a panic will be that is about to get its box. On the system heap that is known once it is
-    /// there, and `panics::boxed` is told.
-    pub(crate) fn foresee(&mut self, layout: Layout) -> Option<usize> {
-        if let Some(kept) = &mut self.kept {
-            kept.box_of_panic = Some(layout);
-            return None;
-        }
-        let noted = !self.untracked && self.noted < NOTES;
-        let placed = self.place(self.used, self.limit, layout).filter(|_| noted);
-        let placed = placed.or_else(|| self.place(self.used_untracked, ARENA_BYTES, layout));
-        placed.map(|(start, _)| self.base + start)
-    }
-
-    /// Whether the address was in a block that was freed, as far as is known.
-    pub(crate) fn has_freed(&self, address: usize) -> bool {
-        match &self.kept {
-            Some(kept) => kept.given_back.iter().any(|&(block, _)| block == address),
-            None if !self.contains(address) => false,
-            None => self.find(address).is_some_and(|(number, _)| self.notes()[number].freed().is_some()),
-        }
-    }
-
     /// A block; a new one that has notes is filled with its pattern if `fills`.
     #[inline(always)]
     fn allocate(&mut self, layout: Layout, fills: bool) -> *mut u8 {
@@ -501,13 +480,7 @@ fn keep(block: usize, layout: Layout, taken: bool) {
             kept.room -= layout.size();
             kept.given_back.push((block, layout));
         }
-        Some(kept) => {
-            kept.taken.iter_mut().for_each(|all| all.push((block, layout)));
-            if kept.box_of_panic == Some(layout) {
-                kept.box_of_panic = None;
-                crate::panics::boxed(block);
-            }
-        }
+        Some(kept) => kept.note_taken(block, layout),
         None => {}
     }
     enter(arena);

@@ -148,7 +148,7 @@ fn record(info: &PanicHookInfo<'_>, arena: Option<&mut Arena>) {
     let causes: Vec<String> = session_ref
         .panics
         .iter()
-        .filter(|panic| panic.point.thread == thread)
+        .filter(|panic| panic.origin == thread)
         .map(|panic| format!("`{}` at {}", panic.message, panic.place))
         .collect();
     let (message, place) = if POINTERS.iter().any(|start| message.starts_with(start)) {
@@ -269,7 +269,7 @@ pub fn panicking() -> bool {
 impl Session {
     /// Whether a thread unwinds: the one that runs, or was the last to run. std has one answer for all, since they share an OS thread.
     fn unwinds(&self, thread: ThreadId) -> bool {
-        let alone = self.unwinding.iter().all(|&other| other == thread);
+        let alone = !self.has_left_unwinding && self.unwinding.iter().all(|&other| other == thread);
         let may =
             || self.unwinding.contains(&thread) || self.panics.iter().any(|panic| panic.origin == thread);
         std::thread::panicking() && (alone || may())

@@ -78,6 +78,8 @@ pub(crate) struct Session {
     pub(crate) panics: Vec<Panic>,
     /// Threads that have stopped while they unwound.
     pub(crate) unwinding: Vec<ThreadId>,
+    /// Whether a thread of an earlier execution was given up while it unwound: std thinks that it still does.
+    pub(crate) has_left_unwinding: bool,
     /// The panic that the next one passes on, by its number.
     pub(crate) passing: Option<usize>,
     pub(crate) recorder: Option<Recorder>,
@@ -141,6 +143,7 @@ impl Session {
             watching: Watching::default(),
             panics: Vec::new(),
             unwinding: Vec::new(),
+            has_left_unwinding: false,
             passing: None,
             recorder: None,
             pulse,
@@ -255,6 +258,7 @@ impl Session {
         self.first_spawn = NEVER;
         self.panics.clear();
         self.unwinding.clear();
+        self.has_left_unwinding = std::thread::panicking();
         self.passing = None;
         // What is kept for other threads is known when they are spawned.
         if let Some(main) = self.data.first_mut() {

@@ -16,6 +16,8 @@ use crate::shell::{cargo, root, run as run_command};
 struct Documented {
     name: &'static str,
     version: &'static str,
+    /// The folder of its stand-in.
+    stand_in: &'static str,
     edition: &'static str,
     features: &'static str,
     /// Other crates that it is made of, with their versions.
@@ -27,25 +29,42 @@ struct Documented {
     marks: &'static [(&'static str, &'static str)],
 }
 
-const TOOLS: [Documented; 2] = [
+/// What versions of loom have in common.
+const LOOM: Documented = Documented {
+    name: "loom",
+    version: LOOM_VERSION,
+    stand_in: "loom",
+    edition: "2018",
+    features: "\"futures\", \"checkpoint\"",
+    parts: &[],
+    needs: "",
+    marks: &[],
+};
+
+/// What versions of Shuttle have in common.
+const SHUTTLE: Documented = Documented {
+    name: "shuttle",
+    version: crate::shuttle::VERSION,
+    stand_in: "shuttle",
+    edition: "2021",
+    features: "",
+    parts: &[],
+    needs: "rand = \"0.8\"\n",
+    marks: &[("```rust\nuse shuttle", "should_panic"), ("```rust\nuse std", "no_run")],
+};
+
+const TOOLS: [Documented; 7] = [
+    LOOM,
+    Documented { version: "0.6.1", stand_in: "loom-0.6", ..LOOM },
+    Documented { version: "0.5.6", stand_in: "loom-0.5", ..LOOM },
     Documented {
-        name: "loom",
-        version: LOOM_VERSION,
-        edition: "2018",
-        features: "\"futures\", \"checkpoint\"",
-        parts: &[],
-        needs: "",
-        marks: &[],
-    },
-    Documented {
-        name: "shuttle",
-        version: crate::shuttle::VERSION,
-        edition: "2021",
         features: "\"annotation\", \"vector-clocks\"",
         parts: &[("shuttle-engine", "0.1.7"), ("shuttle-schedulers", "0.1.1"), ("shuttle-std", "0.1.5")],
-        needs: "rand = \"0.8\"\n",
-        marks: &[("```rust\nuse shuttle", "should_panic"), ("```rust\nuse std", "no_run")],
+        ..SHUTTLE
     },
+    Documented { version: "0.8.1", stand_in: "shuttle-0.8", features: "\"annotation\"", ..SHUTTLE },
+    Documented { version: "0.7.1", stand_in: "shuttle-0.7", ..SHUTTLE },
+    Documented { version: "0.6.1", stand_in: "shuttle-0.6", ..SHUTTLE },
 ];
 
 impl Documented {
@@ -96,7 +115,7 @@ fn examples_of(tool: &Documented, folder: &Path) -> Result<(), Problem> {
             }
         }
     }
-    let package = folder.join("docs").join(tool.name);
+    let package = folder.join("docs").join(tool.stand_in);
     write(&package.join("Cargo.toml"), &manifest(tool))?;
     write(&package.join("src/lib.rs"), &library)?;
     println!("{count} comments of {} {} have examples", tool.name, tool.version);
@@ -106,8 +125,8 @@ fn examples_of(tool: &Documented, folder: &Path) -> Result<(), Problem> {
 }
 
 fn manifest(tool: &Documented) -> String {
-    let Documented { name, version, edition, features, needs, .. } = tool;
-    let stand_in = root().join("stand-ins").join(name).display().to_string();
+    let Documented { name, version, stand_in, edition, features, needs, .. } = tool;
+    let stand_in = root().join("stand-ins").join(stand_in).display().to_string();
     format!(
         "[package]\nname = \"{name}-examples\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\n[workspace]\n\
          [dependencies]\n{name} = {{ version = \"{version}\", features = [{features}] }}\n{needs}\

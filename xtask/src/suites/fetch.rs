@@ -16,6 +16,8 @@ pub(super) struct Built {
     pub(super) program: PathBuf,
     /// Where its sources are, in which it runs.
     pub(super) source: PathBuf,
+    /// What its environment must be.
+    pub(super) variables: &'static [(&'static str, &'static str)],
 }
 
 /// The version of loom whose tests are run on the stand-in.
@@ -39,20 +41,23 @@ pub(super) fn fetch(name: &str, version: &str, folder: &Path) -> Result<PathBuf,
     Ok(source)
 }
 
-/// Builds the tests of a crate, with the stand-in for loom or with loom.
+/// Builds the tests of a crate, with the stand-in or with what it stands in for.
 pub(super) fn build(suite: &Suite, source: &Path, folder: &Path, ours: bool) -> Result<Built, Problem> {
-    let tool = if ours { "unpick" } else { "loom" };
-    let copy = folder.join(tool).join(suite.name);
+    let tool = if ours { format!("unpick-{}", suite.stand_in) } else { String::from(suite.package) };
+    let copy = folder.join(&tool).join(suite.name);
     renew(source, &copy)?;
     if ours {
         let stand_in = root().join("stand-ins").join(suite.stand_in);
-        let patch =
-            format!("\n[patch.crates-io]\nloom = {{ path = {:?} }}\n", stand_in.display().to_string());
+        let patch = format!(
+            "\n[patch.crates-io]\n{} = {{ path = {:?} }}\n",
+            suite.package,
+            stand_in.display().to_string()
+        );
         append(&copy.join("Cargo.toml"), &patch)?;
     }
     println!("building the tests of {} with {tool}", suite.name);
-    let program = compile(&copy, suite.arguments, suite.flags, &folder.join(tool).join("target"))?;
-    Ok(Built { program: in_one_piece(&program)?, source: copy })
+    let program = compile(&copy, suite.arguments, suite.flags, &folder.join(&tool).join("target"))?;
+    Ok(Built { program: in_one_piece(&program)?, source: copy, variables: suite.variables })
 }
 
 /// Copies a program, and says where. In the page cache a copy lies in few pieces, and what the linker has written in
@@ -79,7 +84,7 @@ pub(super) fn build_empty(folder: &Path) -> Result<Built, Problem> {
     )?;
     create(source.join("src").join("lib.rs"), "#[test]\nfn empty() {}\n")?;
     let program = compile(&source, &["--lib"], "", &source.join("target"))?;
-    Ok(Built { program: in_one_piece(&program)?, source })
+    Ok(Built { program: in_one_piece(&program)?, source, variables: &[] })
 }
 
 /// Builds the tests of the crate in a folder, and says where they are.

@@ -42,6 +42,10 @@ impl Run {
     pub(super) fn is_fine(&self) -> bool {
         self.result == TestResult::Passed
     }
+
+    pub(super) fn is_capped(&self) -> bool {
+        self.result == TestResult::Capped
+    }
 }
 
 /// The signals by which the limit on CPU ends a process, softly or not.
@@ -138,6 +142,7 @@ fn cpu_of_children() -> Result<f64, Problem> {
 /// Sets where a test runs, and its bound.
 fn prepare<'a>(command: &'a mut Command, built: &Built, bound: Option<u32>) -> &'a mut Command {
     command.current_dir(&built.source).env("RUST_BACKTRACE", "0").env_remove("LOOM_MAX_PREEMPTIONS");
+    command.envs(built.variables.iter().copied());
     if let Some(bound) = bound {
         command.env("LOOM_MAX_PREEMPTIONS", bound.to_string());
     }

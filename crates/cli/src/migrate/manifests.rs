@@ -44,6 +44,8 @@ pub(super) struct Manifests {
     pub(super) asked: Vec<Asked>,
     pub(super) patches: Vec<Patch>,
     pub(super) locked: Vec<Locked>,
+    /// Where flags of the compiler may be: variables of the environment, and configurations.
+    pub(super) flags: String,
     /// The names of tools in the sources.
     pub(super) crates: Crates,
 }
@@ -95,7 +97,11 @@ impl Manifests {
                 path.parent().and_then(Path::parent).unwrap_or(&root)
             };
             all.patches.extend(patches(&text, start));
+            all.flags += if file == "Cargo.toml" { "" } else { &text };
         }
+        let variables =
+            ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"].map(|name| std::env::var(name).unwrap_or_default());
+        all.flags += &variables.concat();
         all.locked = locked(&std::fs::read_to_string(root.join("Cargo.lock")).unwrap_or_default());
         Ok(all)
     }

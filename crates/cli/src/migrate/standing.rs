@@ -24,10 +24,10 @@ impl Manifests {
 
     /// What somebody should know who has run tests: those that use a registry's loom or Shuttle are not checked by unpick.
     pub(super) fn unchecked(&self) -> Vec<String> {
-        let published = || self.asked.iter().filter(|asked| asked.is_published);
-        let not_ours = published().filter_map(|asked| {
+        let published = self.asked.iter().filter(|asked| asked.is_published && self.is_built(asked));
+        let not_ours = published.filter_map(|asked| {
             let used = self.used(asked, Source::Registry)?;
-            Some(format!("{} {} of the registry was used, and not a stand-in", used.package, used.version))
+            Some(format!("Cargo.lock has {} {} of the registry, and no stand-in", used.package, used.version))
         });
         let mut all: Vec<String> = not_ours.chain(self.unused()).collect();
         all.sort();
@@ -83,6 +83,12 @@ impl Manifests {
                 (text + &update.unwrap_or_default(), true)
             }
         }
+    }
+
+    /// Whether a dependency is one of the build, as far as that depends on a flag with the name of the tool.
+    fn is_built(&self, asked: &Asked) -> bool {
+        let needs = asked.target.as_ref().is_some_and(|target| target.contains(&asked.package));
+        !needs || self.flags.contains(&asked.package)
     }
 
     fn has_fitting_patch(&self, asked: &Asked) -> bool {
@@ -202,7 +208,11 @@ mod tests {
                 .unchecked()
                 .is_empty()
         );
-        let told = manifests("^0.7", None, REGISTRY).unchecked();
-        assert_eq!(told, ["loom 0.7.1 of the registry was used, and not a stand-in"]);
+        // Without the flag it is not built.
+        let mut registry = manifests("^0.7", None, REGISTRY);
+        registry.flags.clear();
+        assert!(registry.unchecked().is_empty());
+        registry.flags.push_str("--cfg loom");
+        assert_eq!(registry.unchecked(), ["Cargo.lock has loom 0.7.1 of the registry, and no stand-in"]);
     }
 }

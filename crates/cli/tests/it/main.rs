@@ -2,6 +2,7 @@
 
 mod cc;
 mod headers;
+mod migrate;
 mod native;
 mod options;
 mod readme;

@@ -203,3 +203,23 @@ fn statics_hold_what_is_not_sync() {
         other.join().unwrap();
     });
 }
+
+#[test]
+fn the_panic_that_goes_on_is_blamed() {
+    let message = fails(|| {
+        let first = std::panic::catch_unwind(|| panic!("one is first")).unwrap_err();
+        let _second = std::panic::catch_unwind(|| panic!("one is second")).unwrap_err();
+        std::panic::resume_unwind(first);
+    });
+    assert!(message.contains("one is first") && !message.contains("one is second"), "{message}");
+    // With memory of the system, since a pointer is captured.
+    let kept = std::sync::Arc::new(StdMutex::new(0));
+    let message = fails(move || {
+        *kept.lock().unwrap() += 1;
+        let other = thread::spawn(|| panic!("one is elsewhere"));
+        let payload = other.join().unwrap_err();
+        let _second = std::panic::catch_unwind(|| panic!("one is second")).unwrap_err();
+        std::panic::resume_unwind(payload);
+    });
+    assert!(message.contains("one is elsewhere") && !message.contains("one is second"), "{message}");
+}

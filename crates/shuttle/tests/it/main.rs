@@ -6,6 +6,7 @@
 #[path = "../../../loom/tests/it/covered.rs"]
 mod covered;
 
+mod before;
 mod checks;
 mod schedulers;
 mod surface;
