@@ -384,7 +384,8 @@ impl Session {
     /// A thread takes a pointer to a cell; `false` when it must stop.
     pub(crate) fn lend(&mut self, thread: ThreadId, object: &Object<'_>, site: Site) -> bool {
         let point = Point { thread, index: self.search.execution.position(thread), site };
-        if self.recorder.is_none() && self.lent.has_just_lent(object, self.stamp(), point) {
+        let is_plain = self.recorder.is_none() && current::quiet().is_none();
+        if is_plain && self.lent.has_just_lent(object, self.stamp(), point) {
             return true;
         }
         let (value, size) = object.contents;
@@ -396,7 +397,11 @@ impl Session {
             // The next execution begins with what is there now, whoever writes to it.
             self.objects.statics.save(value, size);
         }
-        if self.is_trial || size == 0 || current::is_outside() || current::quiet().is_some() {
+        if self.is_trial || size == 0 || current::is_outside() {
+            return true;
+        }
+        if current::quiet().is_some() {
+            notes::add(&mut self.lent.notes.destroyed, site);
             return true;
         }
         if !in_arena && stack.is_none() && !is_static {

@@ -20,6 +20,8 @@ pub struct Notes {
     pub(super) cut: Vec<Site>,
     /// What is written without an order, but may be done by who has let go of a `std::sync::Arc` last.
     pub(super) dropped: Vec<Site>,
+    /// Where destructors of what an `Arc` of unpick holds have taken pointers.
+    pub(super) destroyed: Vec<Site>,
     /// Where pointers were taken into memory that is not looked at.
     pub(super) unseen: Vec<Site>,
 }
@@ -70,6 +72,12 @@ impl Notes {
                 "the last owner of a `std::sync::Arc` uses the cell after the others have, where it does so at {}: \
                  `unpick::sync::Arc` shows whether that is so",
                 listed(&self.dropped, |&site| site::describe(site))
+            ));
+        }
+        if !self.destroyed.is_empty() {
+            all.push(format!(
+                "the destructor of what an `Arc` holds uses cells that nobody else uses any more, at {}",
+                listed(&self.destroyed, |&site| site::describe(site))
             ));
         }
         if !self.unseen.is_empty() {
