@@ -45,7 +45,7 @@ impl Notes {
         if !self.taken.is_empty() {
             all.push(format!(
                 "of pointers from `get`, only writes that change bytes of the cell are seen: reads, writes of the same \
-                 value and what is done to memory behind the cell are no data races (pointers taken at {}); `with` and \
+                 value and uses of memory behind the cell are assumed not to race (pointers taken at {}); `with` and \
                  `with_mut` show reads and writes",
                 listed(&self.taken, |&site| site::describe(site))
             ));
@@ -62,8 +62,8 @@ impl Notes {
         }
         if !self.cut.is_empty() {
             all.push(format!(
-                "writes through pointers from `get` are looked for in {MOST} bytes at a time, and more were handed out: there is \
-                 no data race in the others (pointers taken at {})",
+                "writes through pointers from `get` are looked for in {MOST} bytes at a time, and more were handed out: the \
+                 others are assumed not to race (pointers taken at {})",
                 listed(&self.cut, |&site| site::describe(site))
             ));
         }
@@ -82,8 +82,8 @@ impl Notes {
         }
         if !self.unseen.is_empty() {
             all.push(format!(
-                "writes through pointers from `get` are not looked for in memory that is not the execution's own: there is \
-                 no data race there (pointers taken at {})",
+                "writes through pointers from `get` are not looked for in memory that is not the execution's own: \
+                 they are assumed not to race (pointers taken at {})",
                 listed(&self.unseen, |&site| site::describe(site))
             ));
         }
