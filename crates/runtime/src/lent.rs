@@ -4,9 +4,9 @@
 //! running thread asks for something, and when it is left: what has changed it has written, before its next event. [`Bytes`] says what
 //! that races with. Executions in which no pointer is taken pay for none of this: which path ops take says whether anything is looked at.
 //!
-//! A cell is looked at from the first pointer on, until its block is freed, its frame is gone, or its owner asks for it alone (`get_mut`). Where a cell
-//! was that has moved, the bytes are still compared. That does no harm: whatever the program keeps there by now, its threads
-//! may not write to it in turn without an order. Only what is not written by the program must be left out, which is what objects
+//! A cell is looked at from the first pointer on, until its block is freed, its frame is gone, or its owner asks for it alone (`get_mut`), or
+//! it is used elsewhere, since it has moved. Until then the bytes where it was are compared. That does no harm: whatever the program keeps
+//! there by now, its threads may not write to it in turn without an order. Only what is not written by the program must be left out, which is what objects
 //! of unpick keep in memory: their tags, and whatever else they say that they have. Memory of the system heap is used again in an
 //! order that is not seen, so cells there are not looked at, and the verdict says so.
 //!
@@ -384,7 +384,8 @@ impl Session {
     /// A thread takes a pointer to a cell; `false` when it must stop.
     pub(crate) fn lend(&mut self, thread: ThreadId, object: &Object<'_>, site: Site) -> bool {
         let point = Point { thread, index: self.search.execution.position(thread), site };
-        if self.recorder.is_none() && self.lent.has_just_lent(object, self.stamp(), point) {
+        let is_plain = self.recorder.is_none() && current::quiet().is_none();
+        if is_plain && self.lent.has_just_lent(object, self.stamp(), point) {
             return true;
         }
         let (value, size) = object.contents;
@@ -396,7 +397,11 @@ impl Session {
             // The next execution begins with what is there now, whoever writes to it.
             self.objects.statics.save(value, size);
         }
-        if self.is_trial || size == 0 || current::is_outside() || current::quiet().is_some() {
+        if self.is_trial || size == 0 || current::is_outside() {
+            return true;
+        }
+        if current::quiet().is_some() {
+            notes::add(&mut self.lent.notes.destroyed, site);
             return true;
         }
         if !in_arena && stack.is_none() && !is_static {

@@ -20,6 +20,8 @@ pub struct Notes {
     pub(super) cut: Vec<Site>,
     /// What is written without an order, but may be done by who has let go of a `std::sync::Arc` last.
     pub(super) dropped: Vec<Site>,
+    /// Where destructors of what an `Arc` of unpick holds have taken pointers.
+    pub(super) destroyed: Vec<Site>,
     /// Where pointers were taken into memory that is not looked at.
     pub(super) unseen: Vec<Site>,
 }
@@ -43,7 +45,7 @@ impl Notes {
         if !self.taken.is_empty() {
             all.push(format!(
                 "of pointers from `get`, only writes that change bytes of the cell are seen: reads, writes of the same \
-                 value and what is done to memory behind the cell are no data races (pointers taken at {}); `with` and \
+                 value and uses of memory behind the cell are assumed not to race (pointers taken at {}); `with` and \
                  `with_mut` show reads and writes",
                 listed(&self.taken, |&site| site::describe(site))
             ));
@@ -60,8 +62,8 @@ impl Notes {
         }
         if !self.cut.is_empty() {
             all.push(format!(
-                "writes through pointers from `get` are looked for in {MOST} bytes at a time, and more were handed out: there is \
-                 no data race in the others (pointers taken at {})",
+                "writes through pointers from `get` are looked for in {MOST} bytes at a time, and more were handed out: the \
+                 others are assumed not to race (pointers taken at {})",
                 listed(&self.cut, |&site| site::describe(site))
             ));
         }
@@ -72,10 +74,16 @@ impl Notes {
                 listed(&self.dropped, |&site| site::describe(site))
             ));
         }
+        if !self.destroyed.is_empty() {
+            all.push(format!(
+                "the destructor of what an `Arc` holds uses cells that nobody else uses any more, at {}",
+                listed(&self.destroyed, |&site| site::describe(site))
+            ));
+        }
         if !self.unseen.is_empty() {
             all.push(format!(
-                "writes through pointers from `get` are not looked for in memory that is not the execution's own: there is \
-                 no data race there (pointers taken at {})",
+                "writes through pointers from `get` are not looked for in memory that is not the execution's own: \
+                 they are assumed not to race (pointers taken at {})",
                 listed(&self.unseen, |&site| site::describe(site))
             ));
         }

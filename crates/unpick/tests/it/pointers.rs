@@ -165,13 +165,15 @@ fn what_a_destructor_out_of_sight_writes_is_nobodys() {
             unsafe { *self.0.0.get() = [0; 3] };
         }
     }
-    let executions = holds(|| {
+    let verdict = run(|| {
         let both = Arc::new(Emptied(Shared(UnsafeCell::new([1; 3]))));
         let theirs = both.clone();
         thread::spawn(move || unsafe { (&raw mut (*theirs.0.0.get())[1]).write(7) });
         unsafe { (&raw mut (*both.0.0.get())[2]).write(8) };
     });
-    assert_eq!(executions, (1, 0));
+    let said = verdict.to_string();
+    assert!(verdict.holds() && said.contains("the destructor of what an `Arc` holds"), "{said}");
+    assert_eq!(verdict.stats().executions, 1);
 }
 
 #[test]
