@@ -15,6 +15,7 @@ mod channels;
 mod counts;
 mod detached;
 mod errors;
+mod freed;
 mod futures;
 mod hidden;
 mod host;
