@@ -104,15 +104,19 @@ impl Calls {
         let mut frames = Frames::new();
         for &call in &self.0 {
             // The address is where the call returns to; the call itself is before.
-            backtrace::resolve(call.saturating_sub(1) as *mut std::ffi::c_void, |symbol| {
-                let name = symbol.name().map_or_else(|| String::from("?"), |name| format!("{name:#}"));
-                let place = symbol.filename().zip(symbol.lineno()).map(|(file, line)| Place {
-                    file: file.display().to_string(),
-                    line,
-                    column: symbol.colno().unwrap_or(1),
-                });
-                frames.push(Frame { function: name, place });
-            });
+            let mut found = resolve(call.saturating_sub(1));
+            // Some instructions are of no line. The one before is not far.
+            let mut before = (2..=MOST_BYTES).map(|bytes| resolve(call.saturating_sub(bytes)));
+            let function = found.last().map(|frame| frame.function.clone());
+            if found.iter().all(|frame| frame.place.is_none())
+                && let Some(placed) = before.find(|frames| {
+                    frames.last().map(|frame| &frame.function) == function.as_ref()
+                        && frames.iter().any(|frame| frame.place.is_some())
+                })
+            {
+                found = placed;
+            }
+            frames.extend(found);
         }
         trim(&mut frames);
         frames
@@ -132,6 +136,25 @@ impl Calls {
         let inner = all.iter().take_while(is_library).count();
         if inner == all.len() { all } else { all[inner..].to_vec() }
     }
+}
+
+/// How far an instruction without a line may be from one that has one.
+const MOST_BYTES: usize = 48;
+
+/// The functions that the code at an address is of, innermost first.
+fn resolve(address: usize) -> Frames {
+    let mut frames = Frames::new();
+    backtrace::resolve(address as *mut std::ffi::c_void, |symbol| {
+        let name = symbol.name().map_or_else(|| String::from("?"), |name| format!("{name:#}"));
+        let known = symbol.filename().zip(symbol.lineno().filter(|&line| line > 0));
+        let place = known.map(|(file, line)| Place {
+            file: file.display().to_string(),
+            line,
+            column: symbol.colno().unwrap_or(1),
+        });
+        frames.push(Frame { function: name, place });
+    });
+    frames
 }
 
 /// Parts of the paths of the standard library's files.

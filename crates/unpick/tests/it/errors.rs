@@ -113,8 +113,8 @@ fn what_changed_is_told() {
             pair[n % 2].load(Relaxed);
         }),
         sides(|n| {
-            let mut threads = vec![thread::spawn(|| ()), thread::spawn(|| ())];
-            threads.swap_remove(n % 2).join().unwrap();
+            let (first, second) = (thread::spawn(|| ()), thread::spawn(|| ()));
+            if n == 1 { second.join().unwrap() } else { first.join().unwrap() }
         }),
     ];
     let expected = [

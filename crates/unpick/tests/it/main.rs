@@ -16,6 +16,7 @@ mod checks;
 mod counts;
 mod detached;
 mod errors;
+mod freed;
 mod futures;
 mod hidden;
 mod host;
