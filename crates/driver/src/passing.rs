@@ -391,6 +391,8 @@ mod tests {
         assert_eq!(look(&mut passing, &graph, CLOCK, time, (false, false)), Looked::Fine(Look::Plain));
         load(&mut graph);
         assert_eq!(look(&mut passing, &graph, CLOCK, time, (false, false)), Looked::Asks);
+        // The search starts over, and the first look asks.
+        let mut passing = Passing::default();
         let steps = (0..STEPS.len()).map(|_| {
             load(&mut graph);
             let looked = look(&mut passing, &graph, CLOCK, time, (true, false));
