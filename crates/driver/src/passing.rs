@@ -11,11 +11,11 @@
 //!   is idle, and the thread is stopped there as in any loop that waits. That a loop asks is learnt, since its first round has to ask, too:
 //!   from its second round, or from the [trial](unpick_loops::Trial) of a round.
 //! - **Other rounds** go on as they are. Most such loops end by themselves after some rounds: they count, or sleep. Where one
-//!   does not within [`PATIENCE`] rounds, that is learnt, the search starts over, and time passes for it too. The verdict then
+//!   does not within 24 rounds, that is learnt, the search starts over, and time passes for it too. The verdict then
 //!   names what is assumed.
 //! - **Loops that sleep, and do not ask**, are idle whatever their clock shows. How long they have taken is asked where
 //!   the clock is looked at later, by the thread or by another that knows of it.
-//! - **A thread that does nothing but ask** has to see time pass in the end, after [`ENDLESS`] looks.
+//! - **A thread that does nothing but ask** has to see time pass in the end, after 10,000 looks.
 //!
 //! What is decided depends on nothing but the thread's own events and on what its clocks have shown, so it is the same whenever
 //! the execution is repeated.
