@@ -65,7 +65,6 @@ const ONLY_IN: [(&str, &[&str]); 9] = [
             "runtime/src/signals.rs",
             "shuttle/src",
             "unpick/src/thread/local.rs",
-            "unpick/src/time.rs",
         ],
     ),
     ("unpick_models::", &["check/src/registry.rs", "testkit/src"]),

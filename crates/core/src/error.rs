@@ -74,7 +74,7 @@ impl fmt::Display for Error {
                 f,
                 "the program is not deterministic: under one and the same schedule, {thread} once did \
                  `{before}` and then `{now}`; look for atomics, locks and counts of `std` that threads share, \
-                 clocks, random numbers, addresses used as data, hash-map order, or state that outlives one run of \
+                 clocks of `std::time` (use `unpick::time`), random numbers, addresses used as data, hash-map order, or state that outlives one run of \
                  the closure"
             ),
             Error::Setting { name, problem } => write!(f, "setting `{name}`: {problem}"),

@@ -17,6 +17,10 @@ pub const TIME_PASSES: usize = COUNT - 1;
 /// passed: a bit for each place.
 pub const TIME_IS_ASKED: usize = COUNT - 2;
 
+/// The fact of all front-ends that says at which places loops wait whose rounds sleep, or wait with a limit on time: how long they take is
+/// explored where the clock is looked at later. A bit for each place.
+pub const TIME_IS_SPENT: usize = COUNT - 3;
+
 /// The bit of a place. Places may share one, which costs time and nothing else.
 pub fn bit_of(site: Site) -> u64 {
     1 << (site.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)

@@ -11,9 +11,11 @@
 //!   is idle, and the thread is stopped there as in any loop that waits. That a loop asks is learnt, since its first round has to ask, too:
 //!   from its second round, or from the [trial](unpick_loops::Trial) of a round.
 //! - **Other rounds** go on as they are. Most such loops end by themselves after some rounds: they count, or sleep. Where one
-//!   does not within [`PATIENCE`] rounds, that is learnt, the search starts over, and time passes for it too. The verdict then
+//!   does not within 24 rounds, that is learnt, the search starts over, and time passes for it too. The verdict then
 //!   names what is assumed.
-//! - **A thread that does nothing but ask** has to see time pass in the end, after [`ENDLESS`] looks.
+//! - **Loops that sleep, and do not ask**, are idle whatever their clock shows. How long they have taken is asked where
+//!   the clock is looked at later, by the thread or by another that knows of it.
+//! - **A thread that does nothing but ask** has to see time pass in the end, after 10,000 looks.
 //!
 //! What is decided depends on nothing but the thread's own events and on what its clocks have shown, so it is the same whenever
 //! the execution is repeated.
@@ -30,6 +32,11 @@ const SECOND: u64 = 1000 * MILLISECOND;
 /// By how much time passes from one round to the next, in nanoseconds: 200 microseconds, 20 milliseconds, 2 seconds, 200 seconds,
 /// and 23 days.
 pub const STEPS: [u64; 5] = [MILLISECOND / 5, 20 * MILLISECOND, 2 * SECOND, 200 * SECOND, 2_000_000 * SECOND];
+
+/// How much time the first steps are.
+pub fn sum(steps: u64) -> u64 {
+    STEPS.iter().take(steps as usize).sum()
+}
 
 /// Rounds of a loop in which time passes step by step; later it passes by all that is left at once.
 const SINGLE: u32 = 4;
@@ -59,6 +66,8 @@ pub enum Look {
     Still,
     /// It stands still, or it goes on by so much: that is to be explored.
     Ask(u64),
+    /// It stands still, or it goes on by [the first steps](sum), as many as there are.
+    AskAny,
     /// It goes on by so much.
     Pass(u64),
     /// The thread does not go on in this run.
@@ -98,6 +107,10 @@ struct Looks {
     places: Vec<Place>,
     /// The place of the last one.
     last: usize,
+    /// What the clock has shown then.
+    time: u64,
+    /// What the thread knew of others then.
+    known: Vec<u32>,
 }
 
 /// When time passes for loops that ask for it.
@@ -107,6 +120,10 @@ pub struct Passing {
     used: bool,
     /// Whether time had to pass.
     forced: bool,
+    /// Whether anybody has ever looked at a clock.
+    ever: bool,
+    /// Places of loops whose rounds let time pass, as bits.
+    spent: u64,
 }
 
 impl Passing {
@@ -114,9 +131,55 @@ impl Passing {
     #[inline(always)]
     pub(crate) fn begin(&mut self) {
         if self.used {
-            self.threads.iter_mut().for_each(|looks| looks.places.clear());
+            for looks in &mut self.threads {
+                looks.places.clear();
+                looks.known.clear();
+                looks.time = 0;
+            }
             self.used = false;
         }
+    }
+
+    /// What the clock of the thread has shown last.
+    pub fn seen(&self, thread: ThreadId) -> u64 {
+        self.threads.get(thread.index()).map_or(0, |looks| looks.time)
+    }
+
+    /// A loop waits at this place whose rounds let time pass: whether that is to be known now, since somebody looks at a clock.
+    pub(crate) fn spend(&mut self, site: Site) -> bool {
+        self.spent |= facts::bit_of(site);
+        self.ever
+    }
+
+    /// Somebody looks at a clock: where loops wait whose rounds let time pass, as bits.
+    pub(crate) fn spent(&mut self) -> u64 {
+        self.ever = true;
+        self.spent
+    }
+
+    /// Whether a thread knows of such a loop, and has not looked at its clock since it does. `view`: what it knows.
+    pub(crate) fn comes_from_loop(
+        &mut self,
+        graph: &Graph,
+        thread: ThreadId,
+        view: &[u32],
+        spent: u64,
+    ) -> bool {
+        self.used = true;
+        if thread.index() >= self.threads.len() {
+            self.threads.resize_with(thread.index() + 1, Looks::default);
+        }
+        let known = &mut self.threads[thread.index()].known;
+        known.resize(graph.thread_count().max(known.len()), 0);
+        let mut comes = false;
+        for (other, (known, &now)) in known.iter_mut().zip(view).enumerate().take(graph.thread_count()) {
+            let other = ThreadId(other as u32);
+            let skipped = (*known as usize).saturating_sub(graph.base(other));
+            let events = graph.before(other, now as usize).iter().skip(skipped);
+            comes |= events.into_iter().any(|event| facts::bit_of(event.site) & spent != 0);
+            *known = now.max(*known);
+        }
+        comes
     }
 
     /// What is assumed, if time had to pass.
@@ -205,6 +268,7 @@ impl Passing {
     /// The thread has been told that it is `time`.
     pub(crate) fn looked(&mut self, thread: ThreadId, position: u32, time: u64) {
         let Some(looks) = self.threads.get_mut(thread.index()) else { return };
+        looks.time = time;
         let Some(place) = looks.places.get_mut(looks.last) else { return };
         (place.position, place.time) = (position, time);
     }
@@ -272,4 +336,122 @@ fn restores(graph: &Graph, thread: ThreadId, round: std::ops::Range<u32>) -> boo
 pub(crate) fn bit_of_look(graph: &Graph, thread: ThreadId, position: u32, site: Site) -> u64 {
     let last = graph.before(thread, position as usize).last().map_or(0, |event| event.site.0);
     facts::bit_of(Site(site.0 ^ last.rotate_left(32)))
+}
+
+#[cfg(test)]
+mod tests {
+    use unpick_core::graph::Synchronisation;
+    use unpick_core::op::Mode::{Acquire, Relaxed};
+    use unpick_core::op::{Addr, Op, Rmw};
+
+    use super::*;
+
+    const MAIN: ThreadId = ThreadId::MAIN;
+    const CLOCK: Site = Site(80);
+
+    fn graph() -> Graph {
+        let mut graph = Graph::new(Synchronisation::AsWritten);
+        graph.add_location(0);
+        graph
+    }
+
+    /// Adds an op of the main thread that sees, or follows, the newest write.
+    fn take(graph: &mut Graph, op: &Op) {
+        let newest = graph.newest(op.addr);
+        let event = graph.add(MAIN, op);
+        if op.kind == unpick_core::op::Kind::Read {
+            graph.read_from(event, newest, false);
+        } else {
+            graph.insert_write(op.addr, graph.writes(op.addr).len(), event);
+        }
+    }
+
+    fn load(graph: &mut Graph) {
+        take(graph, &Op::load(Addr(0), Acquire, Site(8)));
+    }
+
+    fn look(passing: &mut Passing, graph: &Graph, site: Site, time: u64, known: (bool, bool)) -> Looked {
+        let position = graph.thread_len(MAIN) as u32;
+        let looked = passing.look(graph, (MAIN, position), site, time, known);
+        let passes = match looked {
+            Looked::Fine(Look::Ask(step) | Look::Pass(step)) => step,
+            _ => 0,
+        };
+        if passes > 0 {
+            passing.has_passed(MAIN, passes);
+        }
+        passing.looked(MAIN, position, time + passes);
+        looked
+    }
+
+    #[test]
+    fn a_loop_that_only_reads_asks_and_its_time_passes_step_by_step_until_all_has_passed() {
+        let (mut passing, mut graph, mut time) = (Passing::default(), graph(), 0);
+        load(&mut graph);
+        assert_eq!(look(&mut passing, &graph, CLOCK, time, (false, false)), Looked::Fine(Look::Plain));
+        load(&mut graph);
+        assert_eq!(look(&mut passing, &graph, CLOCK, time, (false, false)), Looked::Asks);
+        // The search starts over, and the first look asks.
+        let mut passing = Passing::default();
+        let steps = (0..STEPS.len()).map(|_| {
+            load(&mut graph);
+            let looked = look(&mut passing, &graph, CLOCK, time, (true, false));
+            let Looked::Fine(Look::Ask(step)) = looked else { panic!("{looked:?}") };
+            time += step;
+            step
+        });
+        let steps: Vec<u64> = steps.collect();
+        assert_eq!(steps, STEPS);
+        load(&mut graph);
+        assert_eq!(look(&mut passing, &graph, CLOCK, time, (true, false)), Looked::Fine(Look::Still));
+        assert!(!passing.may_pass(MAIN, CLOCK) && passing.may_pass(MAIN, Site(88)));
+        // A larger loop looks elsewhere, and begins anew.
+        look(&mut passing, &graph, Site(88), time, (false, false));
+        load(&mut graph);
+        assert_eq!(look(&mut passing, &graph, CLOCK, time, (true, false)), Looked::Fine(Look::Ask(STEPS[0])));
+    }
+
+    #[test]
+    fn a_loop_that_counts_or_sleeps_is_patient() {
+        for sleeps in [false, true] {
+            let (mut passing, mut graph) = (Passing::default(), graph());
+            let mut round = |passing: &mut Passing, time, known| {
+                load(&mut graph);
+                if !sleeps {
+                    take(&mut graph, &Op::rmw(Addr(0), Rmw::Add, Relaxed, 1, Site(16)));
+                }
+                look(passing, &graph, CLOCK, time, (false, known))
+            };
+            let time = |round: u32| if sleeps { u64::from(round) } else { 0 };
+            for number in 0..PATIENCE {
+                assert_eq!(round(&mut passing, time(number), false), Looked::Fine(Look::Plain), "{number}");
+            }
+            assert_eq!(round(&mut passing, time(PATIENCE), false), Looked::Learnt);
+            let known = round(&mut passing, time(PATIENCE + 1), true);
+            assert!(matches!(known, Looked::Fine(Look::Pass(_))), "{known:?}");
+            assert!(passing.assumption().is_some());
+        }
+    }
+
+    #[test]
+    fn who_does_something_else_in_between_does_not_go_round() {
+        let (mut passing, mut graph) = (Passing::default(), graph());
+        for site in [8, 16, 24] {
+            take(&mut graph, &Op::load(Addr(0), Acquire, Site(site)));
+            assert_eq!(look(&mut passing, &graph, CLOCK, 0, (false, false)), Looked::Fine(Look::Plain));
+        }
+    }
+
+    #[test]
+    fn whoever_knows_of_a_loop_that_sleeps_is_asked_once() {
+        let (mut passing, mut graph) = (Passing::default(), graph());
+        load(&mut graph);
+        let spent = facts::bit_of(Site(8));
+        assert!(!passing.spend(Site(8)) && passing.spent() == spent && passing.spend(Site(8)));
+        assert!(passing.comes_from_loop(&graph, MAIN, &[1], spent));
+        assert!(!passing.comes_from_loop(&graph, MAIN, &[1], spent));
+        load(&mut graph);
+        assert!(passing.comes_from_loop(&graph, MAIN, &[2], spent));
+        assert!(!passing.comes_from_loop(&graph, MAIN, &[2], 0));
+    }
 }

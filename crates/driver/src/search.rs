@@ -2,7 +2,7 @@
 
 use unpick_core::error::Error;
 use unpick_core::execution::{Execution, Outcome, Turn};
-use unpick_core::facts::{TIME_IS_ASKED, TIME_PASSES, bit_of};
+use unpick_core::facts::{TIME_IS_ASKED, TIME_IS_SPENT, TIME_PASSES, bit_of};
 use unpick_core::op::{Op, Site, ThreadId};
 use unpick_core::purpose::Purpose;
 use unpick_core::violation::{Point, Wait, Waiter};
@@ -30,6 +30,8 @@ pub struct Search {
     pub limits: LoopLimits,
     /// When time passes for loops that ask what time it is.
     pub passing: Passing,
+    /// What a thread knows that looks at its clock.
+    view: Vec<u32>,
     /// What is known about the program.
     pub knowledge: Knowledge,
     /// Places where a loop was cut.
@@ -52,6 +54,7 @@ impl Search {
             loops: Loops::default(),
             limits,
             passing: Passing::default(),
+            view: Vec::new(),
             knowledge,
             cut_loops: Vec::new(),
             error: None,
@@ -82,7 +85,22 @@ impl Search {
 
     /// A thread asks what time it is, whose clock stands at `time`, in nanoseconds.
     pub fn look(&mut self, thread: ThreadId, site: Site, time: u64) -> Look {
+        let spent = self.passing.spent();
+        if self.learn(TIME_IS_SPENT, spent) {
+            return Look::Leave;
+        }
         let position = self.execution.position(thread);
+        let spent = self.knowledge.get(TIME_IS_SPENT);
+        if spent != 0 {
+            let mut view = std::mem::take(&mut self.view);
+            view.clear();
+            view.extend_from_slice(self.execution.view(thread));
+            let asks = self.passing.comes_from_loop(self.execution.graph(), thread, &view, spent);
+            self.view = view;
+            if asks {
+                return Look::AskAny;
+            }
+        }
         let graph = self.execution.graph();
         let bit = passing::bit_of_look(graph, thread, position, site);
         let asks = self.knowledge.get(TIME_IS_ASKED) & bit != 0;
@@ -142,6 +160,9 @@ impl Search {
     pub fn tried(&mut self, trial: &Trial, verdict: &Verdict) {
         if let Some((site, position)) = trial.unasked() {
             self.looks_unasked(trial.thread, position, site);
+        }
+        if trial.spends_time() && matches!(verdict, Verdict::Idle(_)) && self.passing.spend(trial.site) {
+            self.learn(TIME_IS_SPENT, bit_of(trial.site));
         }
         match self.loops.tried(&self.execution, trial, verdict) {
             Some(true) => self.start_over(),

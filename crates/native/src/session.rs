@@ -85,8 +85,6 @@ pub(crate) struct Session {
     pub(crate) trying: Option<Trying>,
     /// Tries rounds of loops.
     pub(crate) machine: Option<Machine>,
-    /// Whether the program has ever looked at a clock.
-    pub(crate) reads_clock: bool,
     /// How an execution in a process of its own has ended.
     pub(crate) ended: Option<Outcome>,
     pub(crate) recorder: Option<Recorder>,
@@ -166,7 +164,6 @@ impl Session {
             seeks: Seeks::default(),
             trying: None,
             machine: None,
-            reads_clock: false,
             ended: None,
             recorder: None,
             excuses: Excuses::default(),

@@ -5,7 +5,7 @@
 
 use unpick_core::event::Event;
 use unpick_core::op::{self as core, Addr, Op, Rmw, Value};
-use unpick_driver::passing::Look;
+use unpick_driver::passing::{self, Look};
 
 use crate::entry::entries;
 use crate::mode::{self, Mode};
@@ -41,6 +41,9 @@ const SECOND: u64 = 1_000_000_000;
 /// The operand of the event for a sleep; a wait that gives up has another.
 const SLEEP: Value = 0;
 
+/// In how many ways time may have passed in a loop that did not ask.
+const ANY: Value = passing::STEPS.len() as Value + 1;
+
 /// How much later it may be at a look, if that is to be explored.
 const JUMP: u64 = 3600 * SECOND;
 
@@ -57,14 +60,6 @@ fn look(caller: &Caller) -> u64 {
         trial::answered(trying, 0);
         return BEGIN + *clock(caller);
     }
-    if !s.reads_clock {
-        s.reads_clock = true;
-        // Rounds of loops may have been dropped in which time passed.
-        if s.search.loops.places.any() {
-            s.search.start_over();
-            depart_for_good(caller.session);
-        }
-    }
     let passes = if s.limits.clock_jumps { LOOK + (JUMP - LOOK) * caller.choose(2) } else { passes(caller) };
     let clock = clock(caller);
     *clock = clock.saturating_add(passes);
@@ -80,7 +75,8 @@ fn passes(caller: &Caller) -> u64 {
     let passes = match s.search.look(caller.thread, caller.site, now) {
         Look::Plain => return LOOK,
         Look::Still => 0,
-        Look::Ask(_) if s.limits.patient => 0,
+        Look::Ask(_) | Look::AskAny if s.limits.patient => 0,
+        Look::AskAny => return LOOK + passing::sum(caller.choose(ANY)),
         Look::Ask(step) => step * caller.choose(2),
         Look::Pass(step) => step,
         Look::Leave => depart_for_good(caller.session),
@@ -101,7 +97,9 @@ pub(crate) fn nanoseconds(time: &Time) -> u64 {
 ///
 /// The pointer is null, or to a time.
 pub(crate) unsafe fn reach(caller: &Caller, time: *const Time) {
-    if !time.is_null() && caller.session().trying.is_none() {
+    if let Some(trying) = &mut caller.session().trying {
+        trying.trial.spend_time();
+    } else if !time.is_null() {
         // SAFETY: the caller's promise.
         let time = nanoseconds(unsafe { &*time });
         let clock = clock(caller);
@@ -138,7 +136,8 @@ pub(crate) unsafe fn is_valid(time: *const Time) -> bool {
 
 /// Lets some time pass for the calling thread.
 pub(crate) fn pass_time(caller: &Caller, nanoseconds: u64) {
-    if caller.session().trying.is_some() {
+    if let Some(trying) = &mut caller.session().trying {
+        trying.trial.spend_time();
         return;
     }
     let clock = clock(caller);

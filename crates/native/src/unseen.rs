@@ -42,13 +42,11 @@ impl Numbers {
 }
 
 impl Session {
-    /// A number for what belongs to the state of a thread and is not in memory: its clock, if anybody looks at one, what random
+    /// A number for what belongs to the state of a thread and is not in memory: what its clock has shown last, what random
     /// numbers come next, and where files stand.
     pub(crate) fn hidden(&mut self, thread: ThreadId) -> u64 {
         let mut unseen = self.threads[thread.index()].unseen();
-        if !self.reads_clock {
-            unseen.clock = 0;
-        }
+        unseen.clock = self.search.passing.seen(thread);
         if self.seeks.any() {
             unseen.offsets = self.seeks.offsets(thread);
         }

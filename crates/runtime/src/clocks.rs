@@ -9,7 +9,7 @@ use std::time::Duration;
 use unpick_checkers::stuck;
 use unpick_core::op::{Op, Site, ThreadId, Value};
 use unpick_core::timeouts::Timeouts;
-use unpick_driver::passing::Look;
+use unpick_driver::passing::{self, Look};
 
 use crate::arena;
 use crate::current::context;
@@ -44,7 +44,8 @@ impl Clocks {
         }
     }
 
-    /// A number that changes when time passes for a thread, if anybody ever looks at a clock.
+    /// A number that changes when time passes for a thread, if anybody ever looks at a clock. It is part of the state where the order of
+    /// time-outs depends on it.
     pub(crate) fn fingerprint(&self, thread: ThreadId) -> u64 {
         if self.is_read { self.of(thread).as_nanos() as u64 } else { 0 }
     }
@@ -144,7 +145,8 @@ pub extern "C-unwind" fn look(site: u64) -> u64 {
     let look = with(|s| s.search.look(thread, Site(site), now.as_nanos() as u64));
     let passes = match look {
         Look::Plain | Look::Still => 0,
-        Look::Ask(_) if timeouts() == Timeouts::Never => 0,
+        Look::Ask(_) | Look::AskAny if timeouts() == Timeouts::Never => 0,
+        Look::AskAny => passing::sum(ops::choose(ANY, Site(site))),
         Look::Ask(step) => step * ops::choose(2, Site(site)),
         Look::Pass(step) => step,
         Look::Leave => {
@@ -155,7 +157,7 @@ pub extern "C-unwind" fn look(site: u64) -> u64 {
     let now = if passes > 0 { update(Duration::from_nanos(passes), true) } else { now };
     let now = now.as_nanos() as u64;
     with(|s| {
-        if passes > 0 {
+        if passes > 0 && look != Look::AskAny {
             s.search.passing.has_passed(thread, passes);
         }
         s.search.looked(thread, now);
@@ -163,6 +165,9 @@ pub extern "C-unwind" fn look(site: u64) -> u64 {
     forget_scratch();
     now
 }
+
+/// In how many ways time may have passed in a loop that did not ask.
+const ANY: Value = passing::STEPS.len() as Value + 1;
 
 /// Does something with the session, on the memory of the checker.
 fn with<R>(f: impl FnOnce(&mut Session) -> R) -> R {

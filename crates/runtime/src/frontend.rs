@@ -6,6 +6,7 @@ use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::ThreadId;
 use unpick_core::plan::{Ending, Outlook};
 use unpick_core::stats::Stats;
+use unpick_core::timeouts::Timeouts;
 use unpick_core::violation::{Violation, Wait, Waiter};
 use unpick_driver::Frontend;
 use unpick_driver::explore::{Explorer, Pause, Runner};
@@ -91,7 +92,7 @@ impl Frontend for Handle {
         s.objects.races.are_shared() || s.locals.are_shared() || (!s.is_trial && s.hands_over())
     }
 
-    /// What belongs to the state of a thread and is not in memory: its clock if anybody reads one, how many of its blocks
+    /// What belongs to the state of a thread and is not in memory: what its clock has shown last, how many of its blocks
     /// are allocated, and how many thread-locals it has. What others have is none of that: when they come by it depends on
     /// the schedule. Rounds that free blocks of others are never idle.
     fn hidden(&mut self, thread: ThreadId) -> u64 {
@@ -101,7 +102,11 @@ impl Frontend for Handle {
         let arena = self.session().heap.arenas.get(thread.index()).and_then(Option::as_ref);
         let counts = [arena.map_or(0, |arena| arena.live as u64), self.session().locals.count(thread) as u64];
         let mix = |sum: u64, count| sum.wrapping_mul(31).wrapping_add(count);
-        counts.into_iter().fold(self.session().clocks.fingerprint(thread), mix)
+        let clock = match self.session().limits.timeouts {
+            Timeouts::Last => self.session().clocks.fingerprint(thread),
+            _ => self.session().search.passing.seen(thread),
+        };
+        counts.into_iter().fold(clock, mix)
     }
 
     fn returns(function: usize) -> bool {

@@ -182,8 +182,8 @@ impl Runtime<'_> {
         if function == clocks::look as *const () as usize {
             return self.look(machine, Site(argument as u64));
         }
-        // Whether time that passes belongs to the state is seen elsewhere.
         if function == clocks::pass as *const () as usize {
+            self.trial.spend_time();
             return self.trial.entered(machine, 0);
         }
         // The heap of the process belongs to other OS threads as well, which do not stop meanwhile.

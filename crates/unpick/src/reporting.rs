@@ -61,7 +61,7 @@ pub(crate) fn report_schedule(
     let lost = || Error::Token {
         problem: format!(
             "an execution with a {} was found, but running it again did not show it; the program may not be \
-             deterministic: look for atomics, locks and counts of `std` that threads share, clocks, random numbers, \
+             deterministic: look for atomics, locks and counts of `std` that threads share, clocks of `std::time`, random numbers, \
              hash-map order, or state that outlives one run",
             violation.title()
         ),

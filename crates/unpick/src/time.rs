@@ -11,9 +11,33 @@
 //! When a wait with a limit on time gives up is a setting, [`Check::timeouts`](crate::Check::timeouts): at
 //! any moment, never, or only when nothing else can run, the earliest first.
 //!
-//! So a deadline never passes by itself, and a thread that only computes sees no time go by. A
-//! program that behaves differently when something takes long must bring that about with `sleep`, with
-//! a wait that has a time-out, or with [`choose`](crate::choose).
+//! A thread that only computes sees no time go by. A program that behaves differently when something takes long must
+//! bring that about with `sleep`, with a wait that has a time-out, or with [`choose`](crate::choose).
+//!
+//! In loops that wait time does pass. Where a thread goes round and looks at its clock again, and has changed nothing meanwhile,
+//! both are explored: that no time has passed, and that some has, which grows from one round to the next, up to 23 days. So a loop
+//! with a deadline goes on, and it gives up:
+//!
+//! ```
+//! use std::time::Duration;
+//! use unpick::sync::Arc;
+//! use unpick::sync::atomic::{AtomicBool, Ordering::*};
+//! use unpick::{thread, time::Instant};
+//!
+//! let verdict = unpick::Check::new().run(|| {
+//!     let flag = Arc::new(AtomicBool::new(false));
+//!     let theirs = flag.clone();
+//!     thread::spawn(move || theirs.store(true, Release));
+//!     let start = Instant::now();
+//!     while !flag.load(Acquire) {
+//!         assert!(start.elapsed() < Duration::from_secs(1), "too late");
+//!     }
+//! });
+//! assert!(verdict.unwrap().violation().is_some());
+//! ```
+//!
+//! A loop that sleeps is not followed for as long as it may take. How long it took is a choice where the clock is looked at
+//! afterwards.
 //!
 //! Outside a check, time is that of the machine.
 

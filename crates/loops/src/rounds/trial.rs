@@ -69,6 +69,9 @@ pub struct Trial {
     ahead: Option<u32>,
     /// Where it looks at the clock, and after how many events of the thread, if it has not asked there whether time passes.
     unasked: Option<(Site, u32)>,
+    /// Whether it looks at the clock, and whether it lets time pass.
+    looks: bool,
+    passes: bool,
 }
 
 impl Trial {
@@ -93,6 +96,8 @@ impl Trial {
             filling: 0,
             ahead: None,
             unasked: None,
+            looks: false,
+            passes: false,
         }
     }
 
@@ -169,12 +174,28 @@ impl Trial {
     /// The code looks at the clock, which stood still in the round, or the thread is in another state at its end.
     pub fn look(&mut self, execution: &Execution, site: Site) {
         self.use_hidden();
+        self.looks = true;
         let next = self.next_event().map(|id| execution.graph().event(id));
-        if next.is_none_or(|event| (event.kind, event.site) != (Kind::Choice, site)) {
-            self.unasked = Some((site, self.at));
-        } else if self.op(execution, &Op::choice(2, site)) != Some(0) {
-            self.stray();
+        match next.filter(|event| (event.kind, event.site) == (Kind::Choice, site)) {
+            None => self.unasked = Some((site, self.at)),
+            Some(&Event { expected: bound, .. }) => {
+                if self.op(execution, &Op::choice(bound, site)) != Some(0) {
+                    self.stray();
+                }
+            }
         }
+        self.strayed |= self.passes;
+    }
+
+    /// The code sleeps, or its wait has given up. If it looks at the clock, it is in another state then.
+    pub fn spend_time(&mut self) {
+        self.passes = true;
+        self.strayed |= self.looks;
+    }
+
+    /// Whether time passes in it.
+    pub fn spends_time(&self) -> bool {
+        self.passes
     }
 
     /// Where it has looked at the clock without asking whether time passes, and after how many events of the thread.
