@@ -31,7 +31,7 @@ pub use choices::{choose, guess, whim};
 pub(crate) use sampling::sampled;
 pub(crate) use threads::finish;
 pub use threads::{
-    count_events_anew, data, detach, events, join, name_of, named, set_data, spawn, thread, view,
+    count_events_anew, data, detach, events, follow, join, name_of, named, set_data, spawn, thread, view,
     wakes_spuriously,
 };
 

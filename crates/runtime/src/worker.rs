@@ -55,6 +55,8 @@ pub struct Explored {
     pub spilled: bool,
     /// Whether a thread has waited, without a time limit, for another to wake it.
     pub waits: bool,
+    /// What else is assumed, with the place where it was first.
+    pub assumed: Vec<(&'static str, Site)>,
     /// What is assumed of loops.
     pub assumption: Option<&'static str>,
     /// Where an operation was weaker than SeqCst, under a strategy over sequentially consistent traces.
@@ -152,6 +154,7 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
 
 fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, ending: Ending) -> Explored {
     let (stats, outlook) = explorer.conclude(&session.search);
+    session.conclude_drops();
     let kinds = (
         session.objects.locations.iter().map(|known| known.kind).collect(),
         session.objects.cells.iter().map(|known| known.kind).collect(),
@@ -172,6 +175,7 @@ fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, e
         recorder: session.recorder.take(),
         kinds,
         found: std::mem::take(&mut explorer.found),
+        assumed: std::mem::take(&mut session.assumed),
         purpose: std::mem::take(&mut session.search.purpose),
         facts: *session.search.knowledge.facts(),
         facts_with_order: session.facts_with_order(),
