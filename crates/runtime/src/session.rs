@@ -32,7 +32,7 @@ use crate::objects::{ObjectInfo, Objects};
 use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::queues::Queues;
-use crate::record::Recorder;
+use crate::record::{Calls, Recorder};
 use crate::site;
 use crate::trial;
 use crate::watching::{NEVER, Watching};
@@ -90,6 +90,8 @@ pub(crate) struct Session {
     pub(crate) clocks: Clocks,
     /// Threads that need not end.
     pub(crate) detached: Vec<ThreadId>,
+    /// Who has started a thread that nobody sees, first.
+    pub(crate) unseen: Option<Calls>,
     /// What is assumed, with the place where it was first.
     pub(crate) assumed: Vec<(&'static str, Site)>,
     /// Threads that ask to write a lock, or wait to read one once more, with the lock.
@@ -141,6 +143,7 @@ impl Session {
             locals: Locals::default(),
             clocks: Clocks::default(),
             detached: Vec::new(),
+            unseen: None,
             assumed: Vec::new(),
             queues: Queues::default(),
             weak: None,

@@ -348,7 +348,8 @@ fn drop_both(joins: bool, visible: bool) -> Verdict {
 
 #[test]
 fn a_last_drop_that_might_be_another_threads_is_an_assumption() {
-    let assumes = |verdict: &Verdict| verdict.assumptions().iter().any(|line| line.contains("the last handle"));
+    let assumes =
+        |verdict: &Verdict| verdict.assumptions().iter().any(|line| line.contains("the last handle"));
     let verdict = drop_both(false, true);
     assert!(assumes(&verdict) && verdict.to_string().contains("counts.rs:"), "{verdict}");
     assert!(!assumes(&drop_both(true, true)), "the other thread has ended");
