@@ -139,7 +139,9 @@ impl Auto {
             // What is cut may well be endless.
             config.max_events.get_or_insert(registry::MOST_EVENTS);
         }
-        registry::execution(&config).expect("the settings were good before")
+        let mut execution = registry::execution(&config).expect("the settings were good before");
+        execution.allow_alone(if self.config.max_events.is_none() { registry::MOST_ALONE } else { 0 });
+        execution
     }
 
     fn make(&self, phase: Phase) -> Execution {
@@ -153,7 +155,13 @@ impl Auto {
                 let probe = probe.beside(self.path.clone());
                 let events = self.config.max_events.unwrap_or(registry::MOST_EVENTS);
                 let model = registry::model(&self.config.model).expect("the settings were good before");
-                Execution::new(model, Box::new(probe), events)
+                let mut execution = Execution::new(model, Box::new(probe), events);
+                execution.allow_alone(if self.config.max_events.is_none() {
+                    registry::MOST_ALONE
+                } else {
+                    0
+                });
+                execution
             }
         }
     }

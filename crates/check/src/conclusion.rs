@@ -92,7 +92,11 @@ impl Conclusion<'_> {
                 Some(vacuous) if vacuous.is_mistake() && !self.config.allows_vacuous => {
                     return Verdict::Inconclusive(Reason::Vacuous(vacuous), summary);
                 }
-                vacuous => summary.vacuous = vacuous,
+                // Where nobody minds, what is no mistake is not worth a line.
+                vacuous => {
+                    let allowed = self.config.allows_vacuous;
+                    summary.vacuous = vacuous.filter(|vacuous| vacuous.is_mistake() || !allowed);
+                }
             }
         }
         match reason {

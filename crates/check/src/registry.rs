@@ -27,6 +27,9 @@ pub fn model(name: &str) -> Result<Box<dyn MemoryModel>, Error> {
 /// Events of one execution at most, for strategies that explore all executions.
 pub(crate) const MOST_EVENTS: usize = 10_000;
 
+/// Events before the first thread is started that do not count, unless the limit was set.
+pub(crate) const MOST_ALONE: usize = 2_000_000;
+
 /// Events of one execution at most, for samplers.
 const MOST_SAMPLED_EVENTS: usize = 100_000_000;
 
@@ -46,7 +49,11 @@ pub fn execution(config: &Config) -> Result<Execution, Error> {
         return Err(Error::Setting { name: String::from("timeouts"), problem });
     }
     let usual = if strategy.samples() { MOST_SAMPLED_EVENTS } else { MOST_EVENTS };
-    Ok(Execution::new(model(&config.model)?, strategy, config.max_events.unwrap_or(usual)))
+    let mut execution = Execution::new(model(&config.model)?, strategy, config.max_events.unwrap_or(usual));
+    if config.max_events.is_none() {
+        execution.allow_alone(MOST_ALONE);
+    }
+    Ok(execution)
 }
 
 /// The plan that the settings ask for.

@@ -44,13 +44,10 @@ impl fmt::Display for Vacuous {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Vacuous::UnseenThread(place) => {
-                write!(
-                    f,
-                    "a thread of the operating system was started at {place}, and what it does was not seen"
-                )
+                write!(f, "what a thread of the operating system does was not seen (started at {place})")
             }
             Vacuous::Discarded(place) => {
-                write!(f, "every execution was discarded by a condition that is assumed, first at {place}")
+                write!(f, "every execution was discarded by a condition that is assumed (first at {place})")
             }
             Vacuous::NothingShared => f.write_str("no object was used by two threads"),
             Vacuous::OneThread => f.write_str("the program has one thread"),

@@ -111,6 +111,8 @@ pub struct Execution {
     max_events: usize,
     /// The events of this run that the limit leaves out of account.
     uncounted: usize,
+    /// So many events before the first thread is started the limit may leave out of account.
+    max_alone: usize,
     stable_addresses: bool,
     looks_ahead: bool,
     samples: bool,
@@ -171,6 +173,7 @@ impl Execution {
             stats: Stats::default(),
             max_events,
             uncounted: 0,
+            max_alone: 0,
             stable_addresses: true,
             timers: false,
             spare: Spare::default(),
@@ -199,6 +202,27 @@ impl Execution {
             self.undone.clone_from(&spare.undone);
             self.looked_for = self.undone.len();
         }
+    }
+
+    /// Leaves the events that come before the first thread is started out of account for the limit, so many at most: they have one
+    /// order, and cost no executions.
+    pub fn allow_alone(&mut self, events: usize) {
+        self.max_alone = events;
+    }
+
+    /// Whether the limit on events is reached.
+    #[inline(always)]
+    fn is_full(&mut self) -> bool {
+        self.graph.total() - self.uncounted >= self.max_events && self.stays_full()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stays_full(&mut self) -> bool {
+        let events = self.graph.since(ThreadId::MAIN, 0);
+        let alone = events.iter().position(|event| event.kind == Kind::Spawn).unwrap_or(events.len());
+        self.uncounted = self.uncounted.max(alone.min(self.max_alone));
+        self.graph.total() - self.uncounted >= self.max_events
     }
 
     /// Lets the limit on events count anew, from here on.
@@ -621,7 +645,7 @@ impl Execution {
     /// Adds the event of an op of this kind, if the limit allows one more.
     #[inline(always)]
     fn perform_within(&mut self, kind: Kind, thread: ThreadId, op: &Op) -> Option<Value> {
-        if self.graph.total() - self.uncounted >= self.max_events {
+        if self.is_full() {
             let point = Point { thread, index: self.progress[thread.index()].pc, site: op.site };
             self.stop = Some(Outcome::Cut(point));
             return None;

@@ -35,6 +35,8 @@ pub enum Fact {
     ClosingIsPolled,
     /// A task is aborted.
     TasksAreAborted,
+    /// Destructors of thread-locals do something visible in threads of a scope, which need not wait for them.
+    LocalsOutliveScopes,
     /// A thread reads a lock that it reads already: a bit for the type of what is locked.
     ReadsAgain,
     /// Such a lock is written: a bit for the type.

@@ -136,7 +136,7 @@ impl Frontend for Handle {
     /// is left.
     fn leak(&mut self) -> Option<Violation> {
         let s = self.session();
-        if s.search.purpose.unseen_thread.is_some() {
+        if s.unseen.is_some() {
             return None;
         }
         let graph = s.search.execution.graph();

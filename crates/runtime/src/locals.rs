@@ -9,8 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use unpick_core::op::ThreadId;
 
 use crate::current::context;
+use crate::facts::{self, Fact};
 use crate::registers::forget_scratch;
 use crate::session::Session;
+use crate::shared::quietly;
 use crate::{arena, panics};
 
 /// The value of one thread-local in one thread.
@@ -29,6 +31,8 @@ struct Local {
 pub(crate) struct Locals {
     threads: Vec<Vec<Local>>,
     used: bool,
+    /// Threads that somebody may take to have ended before their thread-locals are destroyed.
+    scoped: Vec<ThreadId>,
 }
 
 /// Where a thread-local is.
@@ -48,6 +52,7 @@ impl Locals {
     pub(crate) fn clear(&mut self) {
         if self.used {
             self.threads.iter_mut().for_each(Vec::clear);
+            self.scoped.clear();
             self.used = false;
         }
     }
@@ -132,6 +137,24 @@ pub unsafe fn add(key: usize, value: *mut (), free: unsafe fn(*mut ()), drops: b
     with(|locals, thread| locals.of(thread).push(Local { key, value, free, drops }));
 }
 
+/// Says that the calling thread, of a scope, has done its work: what its thread-locals do when they are destroyed may come after the scope.
+/// If that is visible, the fact is learnt. Whether it is known.
+///
+/// # Panics
+///
+/// Outside a check.
+pub fn leave_scope() -> bool {
+    let known = facts::fact(Fact::LocalsOutliveScopes) != 0;
+    if !known {
+        with(|locals, thread| {
+            if locals.used {
+                locals.scoped.push(thread);
+            }
+        });
+    }
+    known
+}
+
 /// Destroys the thread-locals of the calling thread, which is about to end.
 pub(crate) fn end(session: *mut Session) {
     // SAFETY: as in `with`.
@@ -145,9 +168,12 @@ pub(crate) fn end(session: *mut Session) {
 fn destroy() {
     // Destructors may use other thread-locals, and be the first to use some. Those that have nothing
     // to do when they are destroyed can be used by all of them.
+    let scoped = with(|locals, thread| locals.scoped.contains(&thread));
     while let Some(local) = with(|locals, thread| take(locals.of(thread), true)) {
         // SAFETY: as the caller of `add` has promised; the value is taken once.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| unsafe { (local.free)(local.value) })) {
+        let free = || unsafe { (local.free)(local.value) };
+        let free = || if scoped { quietly(Fact::LocalsOutliveScopes, 1, free) } else { free() };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(free)) {
             // This ends a process, in Rust.
             panics::end_execution(&*payload);
         }

@@ -34,8 +34,8 @@ pub use plain::{access, end_access, lend, reclaim};
 pub(crate) use sampling::sampled;
 pub(crate) use threads::finish;
 pub use threads::{
-    count_events_anew, data, detach, events, join, name_of, named, set_data, spawn, spawned, thread, view,
-    wakes_spuriously,
+    count_events_anew, data, detach, events, follow, join, name_of, named, set_data, spawn, spawned, thread,
+    view, wakes_spuriously,
 };
 
 /// What the runtime must know of an object to give it a location or a cell.

@@ -6,7 +6,8 @@
 //! A panic that leaves a destructor while another panic unwinds ends the process, in Rust, and so do
 //! the compiler's own checks of pointers. The hook
 //! ends the execution instead, so that the violation can be told in full; but std's lock on the
-//! hook is held from then on, and the process has to end after the report.
+//! hook is held from then on, and the process has to end after the report. In a program that is built
+//! with `panic = "abort"` every panic is such a one.
 //!
 //! A program may catch panics, and go on with one of them later: which one is blamed is told by its
 //! payload (`payload`).
@@ -128,7 +129,8 @@ fn record(info: &PanicHookInfo<'_>, arena: Option<&mut Arena>) {
     let session_ref = unsafe { &mut *session };
     let index = session_ref.search.execution.position(thread);
     let point = Point { thread, index, site: Site(0) };
-    let fatal = FATAL.iter().chain(&POINTERS).any(|start| message.starts_with(start));
+    let aborts = cfg!(panic = "abort");
+    let fatal = aborts || FATAL.iter().chain(&POINTERS).any(|start| message.starts_with(start));
     if !fatal {
         if let Some(recorder) = &mut session_ref.recorder {
             recorder.panicked(thread, &place);
@@ -151,7 +153,7 @@ fn record(info: &PanicHookInfo<'_>, arena: Option<&mut Arena>) {
         .filter(|panic| panic.origin == thread)
         .map(|panic| format!("`{}` at {}", panic.message, panic.place))
         .collect();
-    let (message, place) = if POINTERS.iter().any(|start| message.starts_with(start)) {
+    let (message, place) = if aborts || POINTERS.iter().any(|start| message.starts_with(start)) {
         if let Some(recorder) = &mut session_ref.recorder {
             recorder.panicked(thread, &place);
         }

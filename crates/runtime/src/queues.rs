@@ -67,6 +67,20 @@ pub fn read_again(lock: usize, bit: impl FnOnce() -> u64, tag: &Tag, site: Site)
     }
 }
 
+/// Called by a thread that reads a lock already, before it tries to do so once more, which may fail while another waits to write.
+pub fn try_again(bit: impl FnOnce() -> u64, site: Site) {
+    if !session().0.limits.writers_go_first {
+        return;
+    }
+    let bit = bit();
+    facts::learn(Fact::ReadsAgain, bit);
+    if facts::fact(Fact::RereadsAreWritten) & bit != 0 {
+        let arena = arena::enter(std::ptr::null_mut());
+        session().0.assume("`try_read` of a thread that reads the lock already succeeds", site);
+        arena::enter(arena);
+    }
+}
+
 /// Runs `f`, which waits to write a lock; `bit`: that of the type.
 pub fn write<R>(lock: usize, bit: impl FnOnce() -> u64, f: impl FnOnce() -> R) -> R {
     let again = facts::fact(Fact::ReadsAgain);

@@ -177,8 +177,9 @@ fn trim(frames: &mut Frames) {
 }
 
 /// Parts of the names of functions that user code calls into.
-const BELOW: [&str; 15] = [
+const BELOW: [&str; 16] = [
     "backtrace::",
+    "pthread_create",
     "__rust_end_short_backtrace",
     "unpick_driver::",
     "unpick_runtime::",

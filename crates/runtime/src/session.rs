@@ -35,7 +35,7 @@ use crate::overwritten::Overwritten;
 use crate::panics::Panic;
 use crate::pulse::Pulse;
 use crate::queues::Queues;
-use crate::record::Recorder;
+use crate::record::{Calls, Recorder};
 use crate::site;
 use crate::trial;
 use crate::watching::{NEVER, Watching};
@@ -102,6 +102,10 @@ pub(crate) struct Session {
     pub(crate) clocks: Clocks,
     /// Threads that need not end.
     pub(crate) detached: Vec<ThreadId>,
+    /// Who has started a thread that nobody sees, first.
+    pub(crate) unseen: Option<Calls>,
+    /// What is assumed, with the place where it was first.
+    pub(crate) assumed: Vec<(&'static str, Site)>,
     /// Threads that ask to write a lock, or wait to read one once more, with the lock.
     pub(crate) queues: Queues,
     /// Where an operation was weaker than SeqCst; looked for under strategies over traces only.
@@ -157,6 +161,8 @@ impl Session {
             locals: Locals::default(),
             clocks: Clocks::default(),
             detached: Vec::new(),
+            unseen: None,
+            assumed: Vec::new(),
             queues: Queues::default(),
             weak: None,
             model: 0,
@@ -195,6 +201,14 @@ impl Session {
     /// Whether threads allocate from arenas.
     pub(crate) fn is_on_arenas(&self) -> bool {
         self.heap.on_arenas
+    }
+
+    /// The verdict rests on something that is not looked at here.
+    #[cold]
+    pub(crate) fn assume(&mut self, what: &'static str, site: Site) {
+        if !self.assumed.iter().any(|(known, _)| *known == what) {
+            self.assumed.push((what, site));
+        }
     }
 
     /// The stamp of the current run.

@@ -18,23 +18,21 @@ pub(crate) fn install() {
 /// A thread is about to be started.
 #[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), allow(dead_code, reason = "nobody can tell"))]
 fn note() {
-    let Some((session, thread)) = current::get() else { return };
+    let Some((session, _)) = current::get() else { return };
     if current::is_outside() {
         return;
     }
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: the session outlives its fibers, and no other reference to it is in use while one runs; this one ends here.
-    let purpose = unsafe { &mut (*session).search.purpose };
-    if purpose.unseen_thread.is_none() {
-        let frames = Calls::take().frames_of_program();
-        let place = frames.first().and_then(|frame| frame.place.as_ref());
-        let told = place.map_or_else(
-            || format!("a place in {}", crate::site::thread_name(thread)),
-            |place| format!("{}:{}", place.file, place.line),
-        );
-        purpose.unseen_thread = Some(told);
-    }
+    unsafe { (*session).unseen.get_or_insert_with(Calls::take) };
     arena::enter(arena);
+}
+
+/// The place where a thread was started, once there is time to look for names.
+pub(crate) fn place(calls: &Calls) -> String {
+    let frames = calls.frames_of_program();
+    let place = frames.iter().find_map(|frame| frame.place.as_ref());
+    place.map_or_else(|| String::from("an unknown place"), |place| format!("{}:{}", place.file, place.line))
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -58,6 +58,8 @@ pub struct Explored {
     pub waits: bool,
     /// What is assumed of loops, of memory that is freed, and of what is written over atomics.
     pub assumptions: Vec<String>,
+    /// What else is assumed, with the place where it was first.
+    pub assumed: Vec<(&'static str, Site)>,
     /// Where an operation was weaker than SeqCst, under a strategy over sequentially consistent traces.
     pub weak: Option<Site>,
     /// Whether the process must end after the report: a destructor panicked during a panic.
@@ -155,6 +157,8 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
 
 fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, ending: Ending) -> Explored {
     let (stats, outlook) = explorer.conclude(&session.search);
+    session.conclude_drops();
+    session.search.purpose.unseen_thread = session.unseen.as_ref().map(unseen_threads::place);
     let kinds = (
         session.objects.locations.iter().map(|known| known.kind).collect(),
         session.objects.cells.iter().map(|known| known.kind).collect(),
@@ -176,6 +180,7 @@ fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, e
         kinds,
         lent: std::mem::take(&mut session.lent.notes),
         found: std::mem::take(&mut explorer.found),
+        assumed: std::mem::take(&mut session.assumed),
         purpose: std::mem::take(&mut session.search.purpose),
         facts: *session.search.knowledge.facts(),
         facts_with_order: session.facts_with_order(),

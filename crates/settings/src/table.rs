@@ -39,7 +39,7 @@ pub static SETTINGS: &[Setting] = &[
     both("UNPICK_PREEMPTIONS", "preemptions", "preemption_bound", Number(0, u32::MAX as u64), "",
         "preemptions of one execution at most; others are left out"),
     both("UNPICK_MAX_EVENTS", "events", "max_events", Number(1, ANY), "10,000, for samplers 100 million",
-        "events of one execution at most; longer ones are cut"),
+        "events of one execution at most; longer ones are cut. Unless set, two million before the first thread is started do not count"),
     both("UNPICK_MAX_EXECUTIONS", "executions", "max_executions", Number(1, ANY), "",
         "executions at most"),
     both("UNPICK_TIME", "time", "time_limit", Time(0, YEAR), "60s for `auto`, else none",

@@ -207,6 +207,10 @@ impl Optimal {
     /// conflicts with: only revisiting that one, or an older read, can mend the conflict.
     #[inline(never)]
     fn push_revisits(&mut self, graph: &Graph, write: EventId, rival: Option<EventId>) {
+        // A thread alone knows all its reads; to look at each, for each write, would take long in a long execution.
+        if graph.thread_count() == 1 {
+            return;
+        }
         let addr = graph.event(write).addr;
         let prefix = graph.porf(write);
         let Some(&oldest) = graph.reads(addr).iter().find(|&&r| !knows(prefix, r)) else { return };

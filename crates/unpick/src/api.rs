@@ -10,6 +10,7 @@ use unpick_check::{
     Conclusion, Config, Detached, Error, OnInconclusive, Reason, Summary, Timeouts, Vacuous, Verdict,
     Violated, registry,
 };
+use unpick_core::op::Site;
 use unpick_core::plan::{Ending, Plan};
 use unpick_core::schedule::Knowledge;
 use unpick_core::trace::Finding;
@@ -593,7 +594,11 @@ fn conclusion<'a>(config: &'a Config, explored: &'a Explored, decides: bool) -> 
 /// Tells violations the last of which the process cannot survive.
 pub(crate) fn end_process(findings: &[&Finding]) -> ! {
     let (title, report) = (how_many(findings.len()), reports(findings).join("\n"));
-    let text = format!("\n{title}\n\n{report}\nsuch a panic ends a Rust process, so this one ends here\n");
+    let what = match cfg!(panic = "abort") {
+        true => "a panic ends a process that is built with `panic = \"abort\"`",
+        false => "such a panic ends a Rust process",
+    };
+    let text = format!("\n{title}\n\n{report}\n{what}, so this one ends here\n");
     // Nothing can be done about a closed standard error.
     let _ = std::io::stderr().write_all(text.as_bytes());
     std::process::exit(101)
@@ -611,6 +616,11 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
     }
     assumptions.extend(explored.assumptions.iter().cloned());
     assumptions.extend(explored.lent.assumptions());
+    let told = |(what, at): &(&str, Site)| match *at {
+        Site(0) => what.to_string(),
+        at => format!("{what}, first at {}", site::describe(at)),
+    };
+    assumptions.extend(explored.assumed.iter().map(told));
     assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));
     conclusion.summary(assumptions)
 }

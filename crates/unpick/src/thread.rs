@@ -12,10 +12,10 @@ use std::mem::{ManuallyDrop, needs_drop};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-use unpick_core::op::{Addr, Mode, Op, Rmw, Site, ThreadId as Number};
+use unpick_core::op::{Addr, Mode, Op, Rmw, Site, TAKEN, ThreadId as Number};
 use unpick_runtime::facts::{self, Fact};
 use unpick_runtime::ops::{self, Object};
-use unpick_runtime::{Job, Tag, panics};
+use unpick_runtime::{Job, Tag, locals, panics};
 
 use crate::here;
 
@@ -326,8 +326,12 @@ pub struct Scope<'scope, 'env: 'scope> {
     env: PhantomData<&'env mut &'env ()>,
 }
 
-/// Whether a scoped thread has been joined, and whether it panicked.
-type Joined = Rc<(Cell<bool>, Cell<bool>)>;
+/// Whether a scoped thread has been joined, whether it panicked, and a signal that it has done its work, if that
+/// need not be its end.
+type Joined = Rc<(Cell<bool>, Cell<bool>, Tag)>;
+
+/// What the signal of a scoped thread is called.
+const SCOPED: &str = "scoped thread";
 
 // SAFETY: inside a check one thread of the program runs at a time, on one OS thread; outside, the
 // cells are not used.
@@ -414,6 +418,12 @@ impl<'scope> Scope<'scope, '_> {
         let run = move || {
             let result = catch_unwind(AssertUnwindSafe(f));
             theirs.1.set(result.is_err());
+            if locals::leave_scope() {
+                if let Err(payload) = &result {
+                    panics::escape(&**payload);
+                }
+                ops::on_object(Object::new(&theirs.2, SCOPED), TAKEN, Op::post(Addr::NONE, site));
+            }
             result.unwrap_or_else(|payload| resume_unwind(payload))
         };
         let thread = start(name, run, site);
@@ -423,6 +433,9 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 /// Runs `f`, and waits for the threads that it spawns in the scope, as [`std::thread::scope`].
+///
+/// As there, it waits for what the threads do, and not for the destructors of their [thread-locals](macro@crate::thread_local), unless
+/// they are joined: those may come later, if they do anything visible.
 ///
 /// # Panics
 ///
@@ -456,7 +469,7 @@ where
         let Some((thread, joined)) = thread else { break };
         next += 1;
         if !joined.0.get() {
-            ops::join(thread, site);
+            wait(thread, &joined.2, site);
             if joined.1.get() {
                 // The panic goes on in this thread.
                 panics::handle(thread);
@@ -472,4 +485,13 @@ where
             panic!("a scoped thread panicked")
         }
     }
+}
+
+/// Waits until a scoped thread has done its work. Its thread-locals may be destroyed later.
+fn wait(thread: Number, done: &Tag, site: Site) {
+    if facts::fact(Fact::LocalsOutliveScopes) == 0 {
+        return ops::join(thread, site);
+    }
+    ops::on_object(Object::new(done, SCOPED), TAKEN, Op::wait(Addr::NONE, false, site));
+    ops::follow(thread);
 }

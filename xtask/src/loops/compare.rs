@@ -102,7 +102,7 @@ impl Run {
     fn all_settings<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         let command = Run::settings(command).args(self.words());
         command.env("UNPICK_LOOPS", self.loops()).env("UNPICK_MODEL", self.model);
-        command.env("UNPICK_KEEP_GOING", self.violations.to_string());
+        command.env("UNPICK_KEEP_GOING", self.violations.to_string()).env("UNPICK_VACUOUS", "1");
         command.env("UNPICK_TIME", format!("{}s", self.seconds))
     }
 }

@@ -64,6 +64,14 @@ pub fn join(thread: ThreadId, site: Site) {
     s.clocks.follow(caller, s.search.execution.position(caller), thread);
 }
 
+/// Says that the caller comes after what another thread has done so far, which it knows from elsewhere.
+pub fn follow(thread: ThreadId) {
+    let (session, caller) = context();
+    // SAFETY: as in `take`.
+    let s = unsafe { &mut *session };
+    s.clocks.follow(caller, s.search.execution.position(caller), thread);
+}
+
 /// The end of a thread.
 pub(crate) fn finish() {
     look();

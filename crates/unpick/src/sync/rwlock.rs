@@ -156,6 +156,9 @@ impl<T: ?Sized> RwLock<T> {
         if ops::in_check() {
             let site = here!();
             let slot = own_slot();
+            if self.reads(slot) {
+                queues::try_again(facts::bit_of::<T>, site);
+            }
             if !self.read_again(slot) {
                 if ops::on_object(self.object(slot), 0, Op::try_lock(Addr::NONE, site)) != 0 {
                     self.contents.state.holds[slot].set((0, 0));

@@ -10,7 +10,7 @@ use unpick_runtime::ops;
 ///
 /// Inside a check each thread of the program has values of its own, made on first use and new in
 /// each execution. A thread destroys them when its closure has returned and before it counts as
-/// ended, so that a `join` happens after their destructors. That is also true of the main thread,
+/// ended, so that a `join` happens after their destructors; a [scope](crate::thread::scope) does not wait for them. That is also true of the main thread,
 /// whose closure is the one that is checked. Values are destroyed in the reverse order of their
 /// initialisation; `std` leaves the order open. Outside a check they are thread-locals of `std`.
 ///

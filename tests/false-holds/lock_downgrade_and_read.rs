@@ -1,0 +1,19 @@
+//! violated: deadlock
+//!
+//! A writer that has become a reader reads once more, and the next writer waits for it.
+
+use unpick::sync::{Arc, RwLock, RwLockWriteGuard};
+use unpick::thread;
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        let lock = Arc::new(RwLock::new(1));
+        let theirs = Arc::clone(&lock);
+        let writer = thread::spawn(move || *theirs.write().unwrap() += 1);
+        let reads = RwLockWriteGuard::downgrade(lock.write().unwrap());
+        let again = *lock.read().unwrap();
+        assert_eq!(*reads, again);
+        drop(reads);
+        writer.join().unwrap();
+    }
+}

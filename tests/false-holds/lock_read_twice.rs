@@ -1,0 +1,19 @@
+//! violated: deadlock
+//!
+//! A writer that comes between the two reads waits for the first, and the second waits for the writer.
+
+use unpick::sync::{Arc, RwLock};
+use unpick::thread;
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        let lock = Arc::new(RwLock::new(1));
+        let theirs = Arc::clone(&lock);
+        let writer = thread::spawn(move || *theirs.write().unwrap() += 1);
+        let first = lock.read().unwrap();
+        let second = lock.read().unwrap();
+        assert_eq!(*first, *second);
+        drop((first, second));
+        writer.join().unwrap();
+    }
+}

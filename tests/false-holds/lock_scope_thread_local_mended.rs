@@ -1,0 +1,31 @@
+//! holds
+//!
+//! Who joins a thread waits for its destructors.
+
+use std::cell::RefCell;
+
+use unpick::sync::atomic::{AtomicUsize, Ordering::*};
+use unpick::thread;
+
+static ENDED: AtomicUsize = AtomicUsize::new(0);
+
+struct Counted;
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        ENDED.fetch_add(1, SeqCst);
+    }
+}
+
+unpick::thread_local! {
+    static OWN: RefCell<Option<Counted>> = const { RefCell::new(None) };
+}
+
+pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
+    || {
+        thread::scope(|scope| {
+            scope.spawn(|| OWN.set(Some(Counted))).join().unwrap();
+        });
+        assert_eq!(ENDED.load(SeqCst), 1);
+    }
+}
