@@ -17,8 +17,8 @@ pub(crate) fn run(name: &str) -> ExitCode {
     // Standard error that has gone away leaves nobody to tell.
     let _ = writeln!(
         std::io::stderr(),
-        "error: `{name}` is a name for `{}`, which cannot be started: {problem}; install both, with `cargo install \
-         unpick-cli` or, in a clone, `cargo install --path crates/cli`",
+        "error: `{name}` is a name for `{}`, which cannot be started: {problem}; install all of them, with \
+         `cargo install --path crates/cli` in a clone of unpick",
         unpick.display()
     );
     ExitCode::from(2)
