@@ -184,17 +184,6 @@ impl Execution {
         }
     }
 
-    /// Says whether memory has the same addresses in every run; if not, recorded addresses are
-    /// brought up to date by replay instead of being compared.
-    pub fn set_stable_addresses(&mut self, stable: bool) {
-        self.stable_addresses = stable;
-    }
-
-    /// Whether memory has the same addresses in every run.
-    pub fn has_stable_addresses(&self) -> bool {
-        self.stable_addresses
-    }
-
     /// Says how many rounds that write a thread may have behind it which nobody has noticed, for a whole search.
     pub fn set_spare(&mut self, spare: &Spare) {
         if self.spare != *spare {
@@ -255,11 +244,6 @@ impl Execution {
     #[inline(always)]
     pub fn samples(&self) -> bool {
         self.samples
-    }
-
-    /// Whether what is recorded is repeated in the order in which it took effect.
-    pub fn keeps_order(&self) -> bool {
-        self.keeps_order
     }
 
     /// The counters.
@@ -631,15 +615,6 @@ impl Execution {
             self.check_unlock(thread, op)?;
         }
         self.perform_within(op.kind, thread, op)
-    }
-
-    /// The thread has no new op in this run.
-    #[cold]
-    fn stay(&mut self, thread: ThreadId) -> Option<Value> {
-        if self.takes_turns() {
-            self.runnable.remove(thread);
-        }
-        None
     }
 
     /// Adds the event of an op of this kind, if the limit allows one more.

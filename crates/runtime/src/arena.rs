@@ -39,6 +39,7 @@ use unpick_core::op::ThreadId;
 use crate::current;
 
 pub(crate) use mark::Mark;
+use pages::fill;
 pub(crate) use pages::protect;
 
 /// Address space per thread.
@@ -393,22 +394,6 @@ unsafe fn fill_ahead(block: *mut u8, size: usize) {
         if filled >= size {
             return;
         }
-    }
-}
-
-/// Fills a block. Blocks begin at multiples of 16, and what is left up to the next one is nobody
-/// else's.
-#[inline(always)]
-unsafe fn fill(block: *mut u8, size: usize, byte: u8) {
-    if size > 256 {
-        // SAFETY: as the caller promises.
-        unsafe { block.write_bytes(byte, size) };
-        return;
-    }
-    let pattern = u128::from_ne_bytes([byte; 16]);
-    for part in 0..size.div_ceil(16) {
-        // SAFETY: the block is aligned, and its last part may be filled up.
-        unsafe { block.cast::<u128>().add(part).write(pattern) };
     }
 }
 

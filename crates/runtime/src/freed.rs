@@ -10,8 +10,8 @@
 //! What a thread does between two ops is decided by what comes before it by `po ∪ rf`. So a free and a stretch of
 //! another thread that were met together need not be met again: [`Freed::is_new`].
 //!
-//! Frees that are not looked at: those that happen after all that the other threads do; and of blocks that were allocated since the last
-//! op of the thread that frees them, and whose address no op has had. A use that comes before the free by `po ∪ rf`, and does not happen
+//! Frees that are not looked at: those that happen after all that the other threads do; and of blocks that the thread which frees them has
+//! allocated itself, if no other can know before the free of anything that it did in between, and no op has had their address. A use that comes before the free by `po ∪ rf`, and does not happen
 //! before it, is not noticed so; that there may be one is said.
 
 use std::collections::HashSet;
@@ -37,7 +37,7 @@ const GUARDED: u64 = 2;
 const CAN_STOP: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
 /// How many pairs are kept at most of those that were met.
-const MOST: usize = 4 << 20;
+const MOST: usize = 1 << 20;
 
 /// Where a thread stands when it frees something: after so many events.
 type Place = (ThreadId, u32);
@@ -45,8 +45,9 @@ type Place = (ThreadId, u32);
 /// What is known of memory that is freed while other threads may have a pointer into it.
 #[derive(Default)]
 pub(crate) struct Freed {
-    /// The frees of this run that are to be looked at.
-    loose: Vec<Place>,
+    /// The frees of this run that are to be looked at; for those of a thread's own blocks after how many of its events the first of them was
+    /// allocated.
+    loose: Vec<(Place, Option<u32>)>,
     /// Whether blocks were freed that are not, unless an op has had their address.
     any_own: bool,
     /// Whose frees make pages unusable in this run, if not all do.
@@ -101,14 +102,19 @@ impl Freed {
         self.all_watched = known & GUARDED != 0;
     }
 
-    /// A block is freed, while there is another thread: `own` if that was allocated since the last op of the thread that frees it, and by
-    /// that one.
+    /// A block is freed, while there is another thread. `birth`: after how many of its events the thread has allocated it, if that was this
+    /// one.
     #[inline]
-    pub(crate) fn note(&mut self, place: Place, own: bool) {
-        if own {
+    pub(crate) fn note(&mut self, place: Place, birth: Option<u32>) {
+        if birth == Some(place.1) {
             self.any_own = true;
-        } else if self.loose.last() != Some(&place) {
-            self.loose.push(place);
+            return;
+        }
+        match self.loose.last_mut() {
+            Some((last, first)) if *last == place => {
+                *first = (*first).zip(birth).map(|(one, other)| one.min(other))
+            }
+            _ => self.loose.push((place, birth)),
         }
     }
 
@@ -295,6 +301,7 @@ fn look(session: *mut Session) -> Option<Outcome> {
     for chain in s.new_chains(&places) {
         // SAFETY: as above.
         let ended = unsafe { session::run_again(session, &chain) };
+        // SAFETY: as above.
         let s = unsafe { &mut *session };
         if let Some(outcome) = s.judge_again(&chain, ended) {
             return Some(outcome);
@@ -309,8 +316,15 @@ fn look(session: *mut Session) -> Option<Outcome> {
 impl Session {
     /// The places of frees that other threads may not be done with.
     fn loose_places(&mut self) -> Vec<Place> {
-        let mut places = std::mem::take(&mut self.freed.loose);
-        if self.freed.any_own {
+        let graph = self.search.execution.graph();
+        let mut any_own = self.freed.any_own;
+        let shared = |&((thread, index), birth): &(Place, Option<u32>)| {
+            let is_private = birth.is_some_and(|birth| nobody_knows(graph, thread, birth, index));
+            any_own |= is_private;
+            (!is_private).then_some((thread, index))
+        };
+        let mut places: Vec<Place> = self.freed.loose.iter().filter_map(shared).collect();
+        if any_own {
             self.find_published(&mut places);
         }
         places.sort_unstable_by_key(|&(thread, index)| (thread.index(), index));
@@ -450,6 +464,22 @@ impl Session {
         let point = Point { thread, index: self.search.execution.position(thread) - 1, site: op.site };
         self.search.execution.fail(Violation { kind: Kind::Crash { problem }, point });
     }
+}
+
+/// Whether no other thread can have come to know, before a thread frees something after its first `index` events, of what that thread has
+/// done since it had `birth` of them.
+fn nobody_knows(graph: &Graph, thread: ThreadId, birth: u32, index: u32) -> bool {
+    let mut view = Vec::new();
+    let between = |view: &[u32]| {
+        let known = view.get(thread.index()).copied().unwrap_or(0);
+        birth < known && known <= index
+    };
+    others(graph, thread).all(|other| {
+        let len = graph.thread_len(other);
+        graph.view_into(other, len, &mut view);
+        let last = between(&view);
+        !last && !(0..len).any(|event| between(graph.hb(EventId::new(other, event))))
+    })
 }
 
 /// Whether an op has a value of eight bytes that is what freed memory is filled with.

@@ -185,7 +185,7 @@ impl Session {
         arena.free(number, thread, position);
         if has_spawned {
             if !self.frees.ordered {
-                self.freed.note((thread, position), owner == thread && birth == position);
+                self.freed.note((thread, position), (owner == thread).then_some(birth));
             }
             if self.freed.guards((thread, position)) {
                 self.freed.guard(arena.pages(number));

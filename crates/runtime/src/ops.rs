@@ -2,6 +2,7 @@
 //!
 //! All of it runs on the fiber of the caller. Engine code allocates from the system heap, the arena put aside.
 
+mod again;
 mod binding;
 mod choices;
 mod plain;
@@ -25,8 +26,10 @@ use crate::frontend::Handle;
 use crate::registers::forget_scratch;
 use crate::session::Session;
 use crate::tag::Tag;
+use again::stop_here;
 use unpick_core::error::Error;
 
+pub(crate) use again::{again, stop_behind};
 pub(crate) use choices::time_is_over;
 pub use choices::{choose, guess, whim};
 pub(crate) use plain::accesses;
@@ -97,61 +100,6 @@ pub(crate) unsafe extern "C-unwind" fn unwatched(request: *mut Request<'_>) -> V
         repeat(s, thread, request)
     } else {
         unwatched_anew(s, thread, request)
-    }
-}
-
-/// The path of an execution that is run once more, in another order.
-///
-/// # Safety
-///
-/// As there.
-pub(crate) unsafe extern "C-unwind" fn again(request: *mut Request<'_>) -> Value {
-    crate::shared::end_quiet();
-    let (session, thread) = current::known_context();
-    // SAFETY: the caller's promise.
-    let request = unsafe { &mut *request };
-    // If the object is in memory that cannot be used any more, this is where the program uses it: it still has its arena.
-    let stamp = request.object.tag.stamp();
-    let arena = arena::enter(std::ptr::null_mut());
-    let value = loop {
-        // SAFETY: as in `take`; the reference ends before the fiber is left.
-        let s = unsafe { &mut *session };
-        if s.looks() {
-            s.lent.mask(&request.object);
-            s.look(thread, frame());
-        }
-        let mut located = s.search.execution.is_fresh(thread);
-        if !located && stamp == s.stamp() {
-            request.op.addr = Addr(request.object.tag.number());
-            located = true;
-        } else if !located {
-            located = s.locate(thread, &request.object, request.init, &mut request.op);
-        }
-        if located && let Some(value) = s.search.execution.op(thread, &request.op) {
-            break value;
-        }
-        leave(session, thread);
-    };
-    advance(session, thread, arena);
-    stop_behind(request.object.kind);
-    value
-}
-
-/// Stops the running thread, which has just had an op on an object of this kind, if it is not to run on to its next one yet. What
-/// other objects do in memory right after their ops belongs to these.
-pub(crate) fn stop_behind(kind: &str) {
-    if kind.starts_with("Atomic") || ["Mutex", "RwLock", "token", "Notify"].contains(&kind) {
-        stop_here();
-    }
-}
-
-fn stop_here() {
-    let (session, thread) = context();
-    // SAFETY: as in `take`; the reference ends before the fiber is left.
-    if unsafe { (*session).search.execution.stops_behind(thread) } {
-        let arena = arena::enter(std::ptr::null_mut());
-        leave(session, thread);
-        arena::enter(arena);
     }
 }
 

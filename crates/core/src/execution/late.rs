@@ -86,6 +86,20 @@ impl Execution {
         matches!(self.late.until, Until::Turns(..))
     }
 
+    /// Whether what is recorded is repeated in the order in which it took effect.
+    pub fn keeps_order(&self) -> bool {
+        self.keeps_order
+    }
+
+    /// The thread has no new op in this run.
+    #[cold]
+    pub(super) fn stay(&mut self, thread: ThreadId) -> Option<crate::op::Value> {
+        if self.takes_turns() {
+            self.runnable.remove(thread);
+        }
+        None
+    }
+
     pub(super) fn begin_late(&mut self) {
         self.late.held.clear();
         self.late.until = self.strategy.moment().map_or(Until::Never, Until::Moment);

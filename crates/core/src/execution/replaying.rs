@@ -6,6 +6,17 @@ use crate::op::{Kind, Op, ThreadId, Value};
 use crate::outcome::{Divergence, Outcome};
 
 impl Execution {
+    /// Says whether memory has the same addresses in every run; if not, recorded addresses are
+    /// brought up to date by replay instead of being compared.
+    pub fn set_stable_addresses(&mut self, stable: bool) {
+        self.stable_addresses = stable;
+    }
+
+    /// Whether memory has the same addresses in every run.
+    pub fn has_stable_addresses(&self) -> bool {
+        self.stable_addresses
+    }
+
     /// Takes one op of a thread if it repeats what was recorded and need not wait: what [`Execution::op`]
     /// does most of the time. If not, nothing has happened. Takes no memory.
     #[inline(always)]

@@ -61,6 +61,22 @@ pub(crate) fn protect(pages: &Range<usize>, usable: bool) -> bool {
     unsafe { libc::mprotect(pages.start as *mut libc::c_void, pages.len(), access) == 0 }
 }
 
+/// Fills a block. Blocks begin at multiples of 16, and what is left up to the next one is nobody
+/// else's.
+#[inline(always)]
+pub(super) unsafe fn fill(block: *mut u8, size: usize, byte: u8) {
+    if size > 256 {
+        // SAFETY: as the caller promises.
+        unsafe { block.write_bytes(byte, size) };
+        return;
+    }
+    let pattern = u128::from_ne_bytes([byte; 16]);
+    for part in 0..size.div_ceil(16) {
+        // SAFETY: the block is aligned, and its last part may be filled up.
+        unsafe { block.cast::<u128>().add(part).write(pattern) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::alloc::Layout;
