@@ -158,11 +158,13 @@ impl Search {
 
     /// Takes note of what came of the trial of a round.
     pub fn tried(&mut self, trial: &Trial, verdict: &Verdict) {
-        if let Some((site, position)) = trial.unasked() {
-            self.looks_unasked(trial.thread, position, site);
-        }
-        if trial.spends_time() && matches!(verdict, Verdict::Idle(_)) && self.passing.spend(trial.site) {
-            self.learn(TIME_IS_SPENT, bit_of(trial.site));
+        if matches!(verdict, Verdict::Idle(_)) {
+            if let Some((site, position)) = trial.unasked() {
+                self.looks_unasked(trial.thread, position, site);
+            }
+            if trial.spends_time() && self.passing.spend(trial.site) {
+                self.learn(TIME_IS_SPENT, bit_of(trial.site));
+            }
         }
         match self.loops.tried(&self.execution, trial, verdict) {
             Some(true) => self.start_over(),

@@ -62,6 +62,7 @@ pub enum Review {
 
 /// What to do about an arrival.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "each is looked at where it is made, and not kept")]
 pub enum Step {
     /// The thread takes its op.
     Go {

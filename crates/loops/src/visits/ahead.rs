@@ -13,6 +13,7 @@ pub(super) const AHEAD: u32 = 1000;
 
 /// What is ahead of a loop that may have to be cut.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "each is looked at where it is made, and not kept")]
 pub enum Ahead {
     /// It need not be cut yet.
     Go,
