@@ -515,6 +515,7 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
             abandons: config.detached == Detached::Abandoned,
             only_owned_leaks: config.only_owned_leaks,
             arenas: config.arenas,
+            unseen_threads: config.allows_vacuous,
             writers_go_first: config.writers_go_first,
         },
         known: Knowledge::default(),
