@@ -600,10 +600,7 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
         assumptions.push(String::from("`Condvar::wait` and `park` return only for a reason"));
     }
     assumptions.extend(explored.assumption.map(String::from));
-    let told = |(what, at): &(&str, Site)| match *at {
-        Site(0) => what.to_string(),
-        at => format!("{what}, first at {}", site::describe(at)),
-    };
+    let told = |(what, at): &(&str, Site)| format!("{what}, first at {}", site::describe(*at));
     assumptions.extend(explored.assumed.iter().map(told));
     assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));
     conclusion.summary(assumptions)
