@@ -87,7 +87,10 @@ impl Conclusion<'_> {
     /// When it ended with a violation.
     pub fn verdict(&self, mut summary: Summary, told: impl Fn(Site) -> String) -> Verdict {
         let reason = self.reason(&summary, &told);
-        if let None | Some(Reason::Sampled(_)) = reason {
+        // A thread that is not seen has ended the check.
+        let is_over =
+            matches!(reason, None | Some(Reason::Sampled(_))) || self.purpose.unseen_thread.is_some();
+        if is_over {
             match Vacuous::of(self.purpose, self.stats, told) {
                 Some(vacuous) if vacuous.is_mistake() && !self.config.allows_vacuous => {
                     return Verdict::Inconclusive(Reason::Vacuous(vacuous), summary);

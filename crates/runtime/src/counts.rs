@@ -18,11 +18,6 @@
 //! Left out: who finds that it has the only handle, and changes no count (`Arc::get_mut`, `Arc::make_mut`), comes after the others
 //! as well. If what is freed hangs on a block that has one handle left, the check ends with an error. Handles to blocks on the system heap are
 //! left to [`Shared`](crate::memory::Shared).
-//!
-//! Who drops the last handle is not explored either. It matters where the destructor does something visible, and nothing orders the
-//! drops. So a block that is freed with two zeros while others have done what the thread does not know of is
-//! [watched](Counts::watch) in the next executions, and what is found is an assumption of the verdict. The same execution is not run
-//! again for that, since another thread may have the last handle then.
 
 use unpick_core::clock::knows;
 use unpick_core::event::EventId;
@@ -54,26 +49,6 @@ struct Counted {
     words: Option<[usize; 2]>,
     /// What those knew who have lowered each.
     released: [Moments; 2],
-    /// In how many runs more it is compared, if only to see who drops the last handle.
-    runs: Option<u32>,
-    /// Who has lowered the first word in this run, and how many events they had.
-    lowered: Vec<(ThreadId, u32)>,
-    /// Who has taken it to zero when there was no weak handle, and how many events it had.
-    last: Option<(ThreadId, u32)>,
-}
-
-impl Counted {
-    fn new((owner, start): Place, runs: Option<u32>) -> Counted {
-        Counted {
-            owner,
-            start,
-            words: None,
-            released: Default::default(),
-            runs,
-            lowered: Vec::new(),
-            last: None,
-        }
-    }
 }
 
 /// A thread has taken a count to zero.
@@ -100,37 +75,16 @@ pub(crate) struct Counts {
     acquired: Vec<Acquired>,
     /// Blocks that began with two zeros when they were freed in this run.
     emptied: Vec<Place>,
-    /// Blocks that were watched.
-    watched: Vec<Watched>,
 }
-
-/// A block that was watched for who drops the last handle.
-#[derive(Debug)]
-struct Watched {
-    place: Place,
-    times: u32,
-    /// Whether a run has freed it meanwhile.
-    seen: bool,
-}
-
-/// How often a block is watched.
-const WATCHES: u32 = 8;
-
-/// In how many runs, each time.
-const RUNS: u32 = 3;
 
 impl Counts {
     /// A run begins.
     pub(crate) fn begin(&mut self) {
         self.acquired.clear();
         self.emptied.clear();
-        self.blocks.retain(|block| block.runs != Some(0));
         for block in &mut self.blocks {
             block.words = None;
             block.released.iter_mut().for_each(Vec::clear);
-            block.runs = block.runs.map(|runs| runs - 1);
-            block.lowered.clear();
-            block.last = None;
         }
     }
 
@@ -140,59 +94,13 @@ impl Counts {
         self.blocks.is_empty()
     }
 
-    /// A block that is about to be freed. Whether it begins with two zeros.
+    /// A block that is about to be freed.
     #[inline]
-    pub(crate) fn freed(&mut self, owner: ThreadId, start: usize, size: usize) -> bool {
+    pub(crate) fn freed(&mut self, owner: ThreadId, start: usize, size: usize) {
         // SAFETY: the block is there, and large enough.
-        let empty = size >= SIZE && unsafe { (start as *const [usize; 2]).read() == [0, 0] };
-        if empty {
+        if size >= SIZE && unsafe { (start as *const [usize; 2]).read() == [0, 0] } {
             self.emptied.push((owner, start));
         }
-        empty
-    }
-
-    /// Watches a block in the next runs, unless that was done often enough.
-    pub(crate) fn watch(&mut self, place: Place) {
-        let known = self.watched.iter().position(|watched| watched.place == place);
-        let known = known.unwrap_or_else(|| {
-            self.watched.push(Watched { place, times: 0, seen: false });
-            self.watched.len() - 1
-        });
-        let times = &mut self.watched[known].times;
-        if *times < WATCHES {
-            *times += 1;
-            self.blocks.push(Counted::new(place, Some(RUNS)));
-        }
-    }
-
-    /// Whether a block is compared in this run, which frees it.
-    pub(crate) fn sees(&mut self, place: Place) -> bool {
-        let sees = self.blocks.iter().any(|block| (block.owner, block.start) == place);
-        let watched = self.watched.iter_mut().find(|watched| sees && watched.place == place);
-        watched.into_iter().for_each(|watched| watched.seen = true);
-        sees
-    }
-
-    /// Whether a block was to be watched, and no run came that would have freed it.
-    pub(crate) fn is_open(&self) -> bool {
-        self.watched.iter().any(|watched| !watched.seen)
-    }
-
-    /// How many events `thread`, which has had `position` of them and knows `view`, had when it took the first count of a block to zero: if it has
-    /// done something visible since, and another thread might have come later.
-    pub(crate) fn open_since(
-        &self,
-        place: Place,
-        thread: ThreadId,
-        position: u32,
-        view: &[u32],
-    ) -> Option<u32> {
-        let block = self.blocks.iter().find(|block| (block.owner, block.start) == place)?;
-        let (_, since) = block.last.filter(|&(last, since)| last == thread && since < position)?;
-        let is_open = |&(other, index): &(ThreadId, u32)| {
-            other != thread && !knows(view, EventId { thread: other, index })
-        };
-        block.lowered.iter().any(is_open).then_some(since)
     }
 
     /// Compares the words, which the thread has changed if they are not what they were.
@@ -205,14 +113,6 @@ impl Counts {
             for word in 0..now.len() {
                 if now[word] < before[word] {
                     self.lowered(number, word, now[word] == 0, by, thread);
-                    if word == 0 {
-                        let (block, at) = (&mut self.blocks[number], (thread, by.position(thread)));
-                        match now {
-                            [0, 1] => block.last = Some(at),
-                            [0, _] => {}
-                            _ => block.lowered.push(at),
-                        }
-                    }
                 }
             }
         }
@@ -269,11 +169,8 @@ impl Counts {
         }
         let known = self.blocks.len();
         for (owner, start) in found {
-            let same = |block: &&mut Counted| (block.owner, block.start) == (owner, start);
-            if let Some(block) = self.blocks.iter_mut().find(same) {
-                block.runs = None;
-            } else {
-                self.blocks.push(Counted::new((owner, start), None));
+            if !self.blocks.iter().any(|block| (block.owner, block.start) == (owner, start)) {
+                self.blocks.push(Counted { owner, start, words: None, released: Default::default() });
             }
         }
         self.blocks.len() > known

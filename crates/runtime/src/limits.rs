@@ -25,6 +25,8 @@ pub struct Limits {
     pub only_owned_leaks: bool,
     /// Whether threads have memory of their own, if the global allocator allows it.
     pub arenas: bool,
+    /// Whether the program may start threads that nobody sees; if not, that ends the check.
+    pub unseen_threads: bool,
     /// Whether who reads a lock already may have to wait, to read it once more, for a thread that waits to write.
     pub writers_go_first: bool,
 }
@@ -42,6 +44,7 @@ impl Default for Limits {
             timeouts: Timeouts::Any,
             only_owned_leaks: false,
             arenas: true,
+            unseen_threads: true,
             writers_go_first: true,
         }
     }

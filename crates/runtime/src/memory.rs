@@ -37,9 +37,6 @@ use crate::session::Session;
 use crate::tag::{self, Tag};
 use crate::{current, site};
 
-/// What is assumed where threads drop handles of the standard library in an order that is open.
-const LAST_DROP: &str = "who drops the last handle to a `std::sync::Arc` is explored in one order (in all orders with `unpick::sync::Arc`)";
-
 /// The stamp of a tag that nothing was written to.
 pub(crate) const UNWRITTEN: u64 = u64::from_ne_bytes([NEW; 8]);
 
@@ -159,15 +156,14 @@ impl Session {
         }
         let birth = note.birth;
         let size = note.size() as usize;
-        let is_empty = !self.frees.ordered && self.frees.counts.freed(owner, address, size);
+        if !self.frees.ordered {
+            self.frees.counts.freed(owner, address, size);
+        }
         if self.looks() {
             self.look(thread, 0);
             if self.search.execution.is_stopped() {
                 return false;
             }
-        }
-        if is_empty {
-            self.last_drop(thread, (owner, address));
         }
         let looks = !self.frees.ordered && (self.frees.reviews || self.search.execution.is_fresh(thread));
         if looks && !self.may_free(thread, owner, number, address, size) {
@@ -192,43 +188,6 @@ impl Session {
             }
         }
         true
-    }
-
-    /// A block that was counted is freed. Looks whether its contents have done something visible when they were dropped, and another
-    /// thread might have dropped them as well.
-    #[cold]
-    #[inline(never)]
-    fn last_drop(&mut self, thread: ThreadId, place: counts::Place) {
-        let known = |(what, _): &(&str, Site)| *what == LAST_DROP;
-        if !self.heap.on_arenas || self.assumed.iter().any(known) {
-            return;
-        }
-        let position = self.search.execution.position(thread);
-        self.frees.view.clear();
-        self.frees.view.extend_from_slice(self.search.execution.view(thread));
-        let graph = self.search.execution.graph();
-        if self.frees.counts.sees(place) {
-            if let Some(index) = self.frees.counts.open_since(place, thread, position, &self.frees.view) {
-                let site = graph.event(EventId { thread, index }).site;
-                self.assume(LAST_DROP, site);
-            }
-            return;
-        }
-        let is_open = |other: usize| {
-            let known = self.frees.view.get(other).copied().unwrap_or(0);
-            let other = ThreadId(other as u32);
-            other != thread && (!graph.is_finished(other) || (known as usize) < graph.thread_len(other))
-        };
-        if (0..graph.thread_count()).any(is_open) && !graph.is_compacted() {
-            self.frees.counts.watch(place);
-        }
-    }
-
-    /// At the end of a check: says what there was no execution left for.
-    pub(crate) fn conclude_drops(&mut self) {
-        if self.frees.counts.is_open() && !self.assumed.iter().any(|(what, _)| *what == LAST_DROP) {
-            self.assume(LAST_DROP, Site(0));
-        }
     }
 
     /// Says what is wrong with a free.

@@ -7,6 +7,7 @@
 
 use crate::arena;
 use crate::current;
+use crate::ops::leave_for_good;
 use crate::record::Calls;
 
 /// Puts the function below into the program.
@@ -18,13 +19,20 @@ pub(crate) fn install() {
 /// A thread is about to be started.
 #[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), allow(dead_code, reason = "nobody can tell"))]
 fn note() {
-    let Some((session, _)) = current::get() else { return };
+    let Some((session, thread)) = current::get() else { return };
     if current::is_outside() {
         return;
     }
     let arena = arena::enter(std::ptr::null_mut());
     // SAFETY: the session outlives its fibers, and no other reference to it is in use while one runs; this one ends here.
-    unsafe { (*session).unseen.get_or_insert_with(Calls::take) };
+    let s = unsafe { &mut *session };
+    s.unseen.get_or_insert_with(Calls::take);
+    if !s.limits.unseen_threads {
+        // The memory that the thread would get is taken over by the next execution, so it must not begin.
+        s.pulse.stop();
+        s.search.execution.request_rerun();
+        leave_for_good(session, thread);
+    }
     arena::enter(arena);
 }
 

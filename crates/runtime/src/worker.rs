@@ -157,7 +157,6 @@ pub fn explore(mut task: Task, watch: &mut dyn FnMut(&Pulse, Duration)) -> Resul
 
 fn conclude(mut session: Box<Session>, State { mut explorer, cpu, .. }: State, ending: Ending) -> Explored {
     let (stats, outlook) = explorer.conclude(&session.search);
-    session.conclude_drops();
     session.search.purpose.unseen_thread = session.unseen.as_ref().map(unseen_threads::place);
     let kinds = (
         session.objects.locations.iter().map(|known| known.kind).collect(),

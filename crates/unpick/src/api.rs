@@ -531,6 +531,7 @@ pub(crate) fn task(config: &Config, program: &Program, plan: Box<dyn Plan>) -> T
             abandons: config.detached == Detached::Abandoned,
             only_owned_leaks: config.only_owned_leaks,
             arenas: config.arenas,
+            unseen_threads: config.allows_vacuous,
             writers_go_first: config.writers_go_first,
         },
         known: Knowledge::default(),
@@ -616,10 +617,7 @@ pub(crate) fn summary(config: &Config, explored: &Explored, decides: bool) -> Su
     }
     assumptions.extend(explored.assumptions.iter().cloned());
     assumptions.extend(explored.lent.assumptions());
-    let told = |(what, at): &(&str, Site)| match *at {
-        Site(0) => what.to_string(),
-        at => format!("{what}, first at {}", site::describe(at)),
-    };
+    let told = |(what, at): &(&str, Site)| format!("{what}, first at {}", site::describe(*at));
     assumptions.extend(explored.assumed.iter().map(told));
     assumptions.extend(conclusion.traces().and_then(|_| beyond_sc(config, explored)));
     conclusion.summary(assumptions)

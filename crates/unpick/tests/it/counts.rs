@@ -7,7 +7,7 @@ use unpick::cell::UnsafeCell;
 use unpick::sync::Mutex;
 use unpick::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use unpick::sync::atomic::{AtomicPtr, AtomicUsize};
-use unpick::{Check, Verdict, thread};
+use unpick::{Check, thread};
 
 use crate::support::*;
 
@@ -313,45 +313,4 @@ fn counts_are_known_without_the_names_of_functions() {
     std::fs::remove_file(&stripped).unwrap();
     assert!(output.status.success(), "{}", text_of(&output));
     assert!(text_of(&output).contains("test result: ok. 11 passed"), "{}", text_of(&output));
-}
-
-/// Stores to what it has when it is dropped.
-struct Says(unpick::sync::Arc<AtomicUsize>);
-
-impl Drop for Says {
-    fn drop(&mut self) {
-        self.0.store(1, Relaxed);
-    }
-}
-
-/// Two threads that drop a handle each; whether the first waits for the other.
-fn drop_both(joins: bool, visible: bool) -> Verdict {
-    let program = move || {
-        let number = unpick::sync::Arc::new(AtomicUsize::new(0));
-        let says = visible.then(|| Says(number.clone()));
-        let shared = Arc::new((says, [1; 4]));
-        let (theirs, count) = (Arc::clone(&shared), number.clone());
-        let other = thread::spawn(move || {
-            count.fetch_add(2, Relaxed);
-            drop(theirs);
-        });
-        number.fetch_add(2, Relaxed);
-        if joins {
-            other.join().unwrap();
-        }
-        drop(shared);
-    };
-    let verdict = Check::new().run(program).unwrap();
-    assert!(verdict.holds(), "{verdict}");
-    verdict
-}
-
-#[test]
-fn a_last_drop_that_might_be_another_threads_is_an_assumption() {
-    let assumes =
-        |verdict: &Verdict| verdict.assumptions().iter().any(|line| line.contains("the last handle"));
-    let verdict = drop_both(false, true);
-    assert!(assumes(&verdict) && verdict.to_string().contains("counts.rs:"), "{verdict}");
-    assert!(!assumes(&drop_both(true, true)), "the other thread has ended");
-    assert!(!assumes(&drop_both(false, false)), "nobody can tell");
 }

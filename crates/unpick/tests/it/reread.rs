@@ -29,10 +29,7 @@ fn a_writer_between_two_reads_of_a_thread_is_a_deadlock() {
     });
     let report = told(&finding);
     assert_eq!(finding.title, "deadlock", "{report}");
-    for part in [
-        "to read `lock`, which it reads already, behind a thread that waits to write",
-        "for `lock`, held by main",
-    ] {
+    for part in ["to read `lock`, which it reads already, behind a", "for `lock`, held by main"] {
         assert!(report.contains(part), "{report}");
     }
 }
