@@ -143,12 +143,18 @@ impl Cells {
         Some(Point { thread: write.thread, index: write.index, site: write.site })
     }
 
+    /// A thread uses a place, if only by a pointer.
+    #[inline]
+    pub fn used_by(&mut self, cell: u32, thread: ThreadId) {
+        self.shared |= *self.cells[cell as usize].user.get_or_insert(thread) != thread;
+    }
+
     /// An access by a thread that knows `view` and stands before its event at `point.index`: the
     /// access that it races with, if there is one.
     #[inline]
     pub fn access(&mut self, cell: u32, point: Point, writes: bool, view: &[u32]) -> Option<[Access; 2]> {
+        self.used_by(cell, point.thread);
         let cell = &mut self.cells[cell as usize];
-        self.shared |= *cell.user.get_or_insert(point.thread) != point.thread;
         let racing = cell.racing(point, writes, view);
         let epoch = Epoch { thread: point.thread, index: point.index, site: point.site };
         if writes {

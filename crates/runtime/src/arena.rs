@@ -335,10 +335,8 @@ impl Arena {
         if self.untracked {
             return self.allocate_untracked(layout);
         }
-        if self.paged {
-            self.begin_page(layout.size());
-        }
-        let placed = self.place(self.used, self.limit, layout).filter(|_| self.noted < NOTES);
+        let room = self.next_room(layout.size());
+        let placed = self.place(room, self.limit, layout).filter(|_| self.noted < NOTES);
         let Some((start, end)) = placed else { return self.allocate_untracked(layout) };
         // Between blocks there is a gap: the address behind one is not that of another.
         self.used = end + 1;

@@ -415,6 +415,7 @@ impl Session {
         let Some(cell) = self.cell(object, Access { point, writes: false, atomic: false }) else {
             return false;
         };
+        self.objects.races.used_by(cell, thread);
         self.objects.cell_addresses[cell as usize] = address;
         self.lent.moved(cell, address);
         self.note(thread, site);

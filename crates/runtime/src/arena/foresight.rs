@@ -13,7 +13,7 @@ impl Arena {
             return None;
         }
         let noted = !self.untracked && self.noted < NOTES;
-        let placed = self.place(self.used, self.limit, layout).filter(|_| noted);
+        let placed = self.place(self.next_room(layout.size()), self.limit, layout).filter(|_| noted);
         let placed = placed.or_else(|| self.place(self.used_untracked, ARENA_BYTES, layout));
         placed.map(|(start, _)| self.base + start)
     }
@@ -49,8 +49,9 @@ mod tests {
     fn the_next_block_is_where_it_was_foreseen() {
         let mut arena = Arena::take().expect("address space");
         for layout in [Layout::new::<u8>(), Layout::new::<[u64; 3]>(), Layout::new::<[u128; 40]>()] {
-            for untracked in [false, true] {
+            for (untracked, paged) in [(false, false), (true, false), (false, true)] {
                 arena.untracked = untracked;
+                arena.set_paged(paged);
                 let foreseen = arena.foresee(layout);
                 assert_eq!(foreseen, Some(arena.allocate(layout, true) as usize));
             }

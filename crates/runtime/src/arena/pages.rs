@@ -24,17 +24,23 @@ impl Arena {
         self.paged = paged;
     }
 
-    /// Leaves the page of the last block. Blocks begin at different places of their pages, or they would all compete for the same
+    /// Where room is looked for, for the next block.
+    #[inline(always)]
+    pub(super) fn next_room(&self, size: usize) -> usize {
+        if self.paged { self.next_page(size) } else { self.used }
+    }
+
+    /// Behind the page of the last block. Blocks begin at different places of their pages, or they would all compete for the same
     /// few lines of the processor's cache.
     #[cold]
     #[inline(never)]
-    pub(super) fn begin_page(&mut self, size: usize) {
+    fn next_page(&self, size: usize) -> usize {
         if self.used >= PAGED {
-            return;
+            return self.used;
         }
         let room = PAGE.saturating_sub(size + MARGIN);
         let shift = (self.noted * 192) % (room + 1) / 64 * 64;
-        self.used = self.used.next_multiple_of(PAGE) + shift;
+        self.used.next_multiple_of(PAGE) + shift
     }
 
     /// The pages of a block, if they are its own.

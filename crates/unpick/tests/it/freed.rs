@@ -109,8 +109,13 @@ fn what_is_run_again_is_counted_and_only_where_others_may_have_a_pointer() {
     });
     assert_eq!((private.holds(), private.stats().again, private.stats().restarts), (true, 0, 0), "{private}");
     let handed_over = run(|| {
-        let block = Box::new(5_u64);
-        let other = thread::spawn(move || drop(block));
+        let flag = Arc::new(AtomicUsize::new(0));
+        let (block, theirs) = (Box::new(5_u64), flag.clone());
+        let other = thread::spawn(move || {
+            theirs.store(1, Release);
+            drop(block);
+        });
+        flag.load(Acquire);
         other.join().unwrap();
     });
     assert!(handed_over.holds() && handed_over.stats().again > 0, "{handed_over}");
