@@ -52,13 +52,11 @@ pub enum Mutant {
     RoundIsFollowed,
     /// A round of a loop is taken for a known one whatever small numbers are in the registers.
     NumbersIgnored,
-    /// A round of a loop is taken for a known one whatever is known of the thread that is not in memory.
-    HiddenStateIgnored,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 24] = [
+    pub const ALL: [Mutant; 23] = [
         Mutant::ReadMaximalitySkipped,
         Mutant::ChoiceMaximalitySkipped,
         Mutant::PlaceFixedAfterRevisit,
@@ -82,7 +80,6 @@ impl Mutant {
         Mutant::FootprintIgnored,
         Mutant::RoundIsFollowed,
         Mutant::NumbersIgnored,
-        Mutant::HiddenStateIgnored,
     ];
 }
 

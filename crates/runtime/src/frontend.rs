@@ -2,7 +2,6 @@
 
 use unpick_core::error::Error;
 use unpick_core::execution::{Divergence, Outcome};
-use unpick_core::mutant::{self, Mutant};
 use unpick_core::op::ThreadId;
 use unpick_core::plan::{Ending, Outlook};
 use unpick_core::stats::Stats;
@@ -96,9 +95,6 @@ impl Frontend for Handle {
     /// are allocated, and how many thread-locals it has. What others have is none of that: when they come by it depends on
     /// the schedule. Rounds that free blocks of others are never idle.
     fn hidden(&mut self, thread: ThreadId) -> u64 {
-        if mutant::is(Mutant::HiddenStateIgnored) {
-            return 0;
-        }
         let arena = self.session().heap.arenas.get(thread.index()).and_then(Option::as_ref);
         let counts = [arena.map_or(0, |arena| arena.live as u64), self.session().locals.count(thread) as u64];
         let mix = |sum: u64, count| sum.wrapping_mul(31).wrapping_add(count);

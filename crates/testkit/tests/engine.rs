@@ -148,7 +148,7 @@ fn every_known_mistake_is_noticed() {
             | Mutant::StaleReadsForEver
             | Mutant::ChoicesForEver => is_noticed_in_loops(mutant, false),
             // Programs of the library show these.
-            Mutant::NumbersIgnored | Mutant::HiddenStateIgnored => continue,
+            Mutant::NumbersIgnored => continue,
             Mutant::RoundLeavesBytes | Mutant::AnswersIgnored | Mutant::FootprintIgnored => {
                 is_noticed_in_loops(mutant, true)
             }

@@ -14,11 +14,14 @@ pub use std::process::{ExitCode, Termination, id};
 /// they break on the way is a violation. Any other code is a violation.
 ///
 /// ```
+/// use unpick::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// use unpick::{process, thread};
 ///
 /// unpick::check(|| {
+///     static READY: AtomicBool = AtomicBool::new(false);
+///     READY.store(false, Relaxed);
 ///     // Without the exit this thread would be one that waits for ever.
-///     thread::spawn(|| unpick::await_until(|| false));
+///     thread::spawn(|| unpick::await_until(|| READY.load(Relaxed)));
 ///     process::exit(0);
 /// });
 /// ```

@@ -13,12 +13,16 @@ use crate::here;
 /// whatever is set here.
 ///
 /// ```
+/// use unpick::sync::{Arc, Mutex};
 /// use unpick::thread::{self, Builder};
 ///
 /// unpick::check(|| {
+///     let names = Arc::new(Mutex::new(Vec::new()));
+///     let theirs = names.clone();
 ///     let builder = Builder::new().name(String::from("adder")).stack_size(1 << 20);
-///     let adder = builder.spawn(|| thread::current().name().map(str::len)).unwrap();
-///     assert_eq!(adder.join().unwrap(), Some(5));
+///     let note = move || theirs.lock().unwrap().extend(thread::current().name().map(String::from));
+///     builder.spawn(note).unwrap().join().unwrap();
+///     assert_eq!(*names.lock().unwrap(), ["adder"]);
 /// });
 /// ```
 #[derive(Debug, Default)]

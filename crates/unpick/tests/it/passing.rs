@@ -39,7 +39,7 @@ fn waits_for_a_second(late: bool) -> impl Fn() -> u64 + Send + Sync + 'static {
 fn a_loop_that_asks_the_clock_goes_on_or_gives_up() {
     let (seen, verdict) = outcomes_in(&unpick::Check::new(), waits_for_a_second(false));
     assert_eq!(seen, [1, 2].into(), "{verdict}");
-    assert!(verdict.holds() && counts(&verdict).0 <= 8, "{verdict}");
+    assert!(verdict.holds() && counts(&verdict).0 < 40, "{verdict}");
     let (seen, verdict) = outcomes_in(&unpick::Check::new().allow_vacuous(true), waits_for_a_second(true));
     assert_eq!(seen, [2].into(), "{verdict}");
     assert!(verdict.holds(), "{verdict}");
