@@ -17,6 +17,7 @@
 
 mod audit;
 mod late;
+mod limit;
 mod replaying;
 mod sampling;
 mod waiting;
@@ -191,32 +192,6 @@ impl Execution {
             self.undone.clone_from(&spare.undone);
             self.looked_for = self.undone.len();
         }
-    }
-
-    /// Leaves the events that come before the first thread is started out of account for the limit, so many at most: they have one
-    /// order, and cost no executions.
-    pub fn allow_alone(&mut self, events: usize) {
-        self.max_alone = events;
-    }
-
-    /// Whether the limit on events is reached.
-    #[inline(always)]
-    fn is_full(&mut self) -> bool {
-        self.graph.total() - self.uncounted >= self.max_events && self.stays_full()
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn stays_full(&mut self) -> bool {
-        let events = self.graph.since(ThreadId::MAIN, 0);
-        let alone = events.iter().position(|event| event.kind == Kind::Spawn).unwrap_or(events.len());
-        self.uncounted = self.uncounted.max(alone.min(self.max_alone));
-        self.graph.total() - self.uncounted >= self.max_events
-    }
-
-    /// Lets the limit on events count anew, from here on.
-    pub fn count_events_anew(&mut self) {
-        self.uncounted = self.graph.total();
     }
 
     /// The graph so far.

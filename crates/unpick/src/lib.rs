@@ -77,6 +77,8 @@ pub mod hash;
 #[cfg(any(feature = "check", unpick))]
 pub mod hint;
 #[cfg(any(feature = "check", unpick))]
+mod inside;
+#[cfg(any(feature = "check", unpick))]
 mod learning;
 #[cfg(any(feature = "check", unpick))]
 pub mod process;
@@ -95,7 +97,9 @@ pub mod thread;
 pub mod time;
 
 #[cfg(any(feature = "check", unpick))]
-pub use api::{Check, assume, await_until, check, choose, label, outside};
+pub use api::{Check, check};
+#[cfg(any(feature = "check", unpick))]
+pub use inside::{assume, await_until, choose, label, outside};
 #[cfg(any(feature = "check", unpick))]
 pub use unpick_check::{
     Coverage, Detached, Error, OnInconclusive, Reason, Statistics, Summary, Timeouts, Traces, Vacuous,
