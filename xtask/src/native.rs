@@ -16,7 +16,7 @@ use unpick_testkit::source::{Language, source};
 use unpick_testkit::{Model, Options, enumerate, family};
 
 use crate::Problem;
-use crate::shell::{cargo, exists, root, run, target};
+use crate::shell::{cargo, exists, root, run, target, unpick};
 
 #[derive(clap::Args)]
 pub(crate) struct NativeMatrix {
@@ -83,9 +83,7 @@ impl NativeMatrix {
     }
 
     fn litmus(&self) -> Result<(), Problem> {
-        // The runtime in it is optimised in any case.
-        run(&mut cargo(["build", "--package", "unpick-cli"]))?;
-        let unpick = target().join("debug/unpick");
+        let unpick = unpick()?;
         let folder = target().join("native-matrix");
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let tests = load(&root().join("litmus")).map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Problem;
-use crate::shell::{cargo, exists, output, root, run, target};
+use crate::shell::{exists, output, root, run, target, unpick};
 
 /// Where libcds comes from, and what its file must be.
 const LIBCDS: &str = "http://deb.debian.org/debian/pool/main/libc/libcds/libcds_2.3.3.orig.tar.gz";
@@ -58,8 +58,7 @@ struct Tools {
 
 impl NativeExamples {
     pub(crate) fn run(&self) -> Result<(), Problem> {
-        // The runtime in it is optimised in any case.
-        run(&mut cargo(["build", "--package", "unpick-cli"]))?;
+        unpick()?;
         for (program, package) in
             [("cmake", "cmake"), ("autoreconf", "automake"), ("make", "make"), ("curl", "curl")]
         {

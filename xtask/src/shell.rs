@@ -27,6 +27,18 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Comma
     command
 }
 
+/// Builds the command line, and the runtime of C and C++ programs, which it has built when it compiles its first program; where the
+/// command line is. The runtime is optimised in any case.
+pub(crate) fn unpick() -> Result<PathBuf, Problem> {
+    run(&mut cargo(["build", "--quiet", "--package", "unpick-cli"]))?;
+    let unpick = target().join("debug/unpick");
+    let (source, program) = (target().join("first.c"), target().join("first"));
+    std::fs::write(&source, "int main(void) { return 0; }\n")
+        .map_err(|error| format!("{}: {error}", source.display()))?;
+    run(Command::new(&unpick).arg("cc").arg(&source).arg("-o").arg(&program))?;
+    Ok(unpick)
+}
+
 /// Runs a command, showing what it says.
 pub(crate) fn run(command: &mut Command) -> Result<(), Problem> {
     println!("$ {}", show(command));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Problem;
-use crate::shell::{cargo, exists, output, root, run, target};
+use crate::shell::{cargo, exists, output, root, target};
 
 /// How Rust is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -114,13 +114,6 @@ impl CBuild {
         }
         output(command.arg("-o").arg(program)).map(|_| ())
     }
-}
-
-/// Builds the command line; where it is.
-pub(crate) fn unpick() -> Result<PathBuf, Problem> {
-    // The runtime in it is optimised in any case.
-    run(&mut cargo(["build", "--quiet", "--package", "unpick-cli"]))?;
-    Ok(target().join("debug/unpick"))
 }
 
 /// As [`folder`], with nothing in it.

@@ -77,7 +77,7 @@ impl FalseHolds {
             }
         }
         if !c.is_empty() {
-            let unpick = builds::unpick()?;
+            let unpick = crate::shell::unpick()?;
             let folder = builds::folder("false-holds")?;
             for build in CBuild::all(&self.compilers, &self.levels)? {
                 let found = for_each(&c, |program| {

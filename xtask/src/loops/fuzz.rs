@@ -79,7 +79,7 @@ impl FuzzLoops {
         let (rust, c) = if self.rust || self.c { (self.rust, self.c) } else { (true, true) };
         let languages: Vec<Vec<Build>> = [
             if rust { Build::of_rust() } else { Vec::new() },
-            if c { Build::of_c(&builds::unpick()?, &self.compilers, &levels)? } else { Vec::new() },
+            if c { Build::of_c(&crate::shell::unpick()?, &self.compilers, &levels)? } else { Vec::new() },
         ]
         .into_iter()
         .filter(|builds| !builds.is_empty())
