@@ -4,12 +4,19 @@
 
 use std::panic::resume_unwind;
 
+use unpick::sync::Arc;
+use unpick::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use unpick::thread;
 
 pub(crate) fn program() -> impl Fn() + Send + Sync + 'static {
     || {
         let payload = thread::spawn(|| panic!("once")).join().unwrap_err();
-        let other = thread::spawn(move || resume_unwind(payload));
-        assert!(other.join().is_err());
+        let told = Arc::new(AtomicBool::new(false));
+        let theirs = told.clone();
+        let other = thread::spawn(move || {
+            theirs.store(true, Relaxed);
+            resume_unwind(payload)
+        });
+        assert!(other.join().is_err() && told.load(Relaxed));
     }
 }
