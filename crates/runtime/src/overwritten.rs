@@ -82,8 +82,15 @@ impl Session {
         if self.overwritten.looks || !object.kind.starts_with("Atomic") || !arena::is_ours(address) {
             return;
         }
-        let graph = self.search.execution.graph();
-        let is_here = |number: u32| number != addr.0 && graph.name(Addr(number)) == address as u64;
+        let (execution, graph) = (&self.search.execution, self.search.execution.graph());
+        // Another execution may have had another location there: it counts if it has been used in this one.
+        let is_used = |addr: Addr| {
+            let mut uses = graph.writes(addr).iter().chain(graph.reads(addr));
+            uses.any(|id| id.index < execution.position(id.thread))
+        };
+        let is_here = |number: u32| {
+            number != addr.0 && graph.name(Addr(number)) == address as u64 && is_used(Addr(number))
+        };
         if (0..graph.location_count() as u32).any(is_here) {
             self.search.learn(Fact::AtomicsAreOverwritten as usize, 1);
         }
