@@ -199,7 +199,7 @@ impl Check {
 
     /// Whether memory that is left behind when all threads have ended is a violation; on unless
     /// set. What can be reached from static memory is not left behind, nor is what was allocated
-    /// [`outside`].
+    /// [`outside`](crate::outside).
     ///
     /// ```
     /// let forget = || std::mem::forget(std::hint::black_box(Box::new(1)));
@@ -223,7 +223,7 @@ impl Check {
     ///
     /// - there are several threads, and no object was used by two of them: perhaps the atomics are those of `std`;
     /// - a thread was started with `std::thread`: what it does is not seen;
-    /// - [`assume`] has discarded every execution.
+    /// - [`assume`](crate::assume) has discarded every execution.
     ///
     /// A program with a single thread is none of these: the verdict says so, and the check passes.
     ///
